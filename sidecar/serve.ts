@@ -12,6 +12,7 @@ import { openEngine } from './engine/open.ts';
 import { Log, type LogSink, LogTap } from './log.ts';
 import type { PanelBase } from './panel/panel-base.ts';
 import { type PanelOptions, type RunningPanel, StoreFault, startPanel } from './panel/start-panel.ts';
+import { panelGauges } from './panel-gauges.ts';
 import { VERSION } from './program-folder.ts';
 import { SchemaCatalog } from './schema/catalog.ts';
 import { NamespaceGate } from './schema/gate.ts';
@@ -100,19 +101,20 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
       watch: calls,
       writeBuffer: reportOf(buffer),
       backup: backupReport(config, now, continuous),
+      panelGauges: panel === null ? [] : panelGauges(() => panel?.services ?? null),
     };
     const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
     neighbours.begin(api.address);
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.
-    const begun = await beginPanel(panel, log);
-    const parts = { panel: begun, api, neighbours, writeBehind, engine, log };
+    panel = await beginPanel(panel, log);
+    const parts = { panel, api, neighbours, writeBehind, engine, log };
     const stop = (keepsServer = false) => {
       backups.stop();
       return stopAll(parts, keepsServer).finally(() => continuous?.stop());
     };
-    return { ...api, engine, backups, panel: begun, stop };
+    return { ...api, engine, backups, panel, stop };
   } catch (error) {
     await panel?.stop().catch(() => {});
     await neighbours.stop();

@@ -72,6 +72,8 @@ export interface ApiOptions {
   readonly writeBuffer?: WriteBufferReport | null;
   /** Left out if there is none. */
   readonly backup?: BackupReport;
+  /** Figures of the panel; none without one. */
+  readonly panelGauges?: readonly Gauge[];
   readonly log: Log;
   /** Hears of every call of a known key; left out where nobody listens. */
   readonly watch?: CallWatch;
@@ -154,6 +156,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     }),
     ...(options.writeBuffer?.gauges ?? []),
     ...(options.backup?.gauges ?? []),
+    ...(options.panelGauges ?? []),
     ...(neighbours === undefined ? [] : [neighbourGauge(neighbours)]),
   ]);
   const connections = new Connections(maxConnections(), options.log, parts.monotonicNow);

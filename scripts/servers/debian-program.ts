@@ -83,6 +83,11 @@ export function provideOathtool(say: (line: string) => void): Promise<readonly s
   return provideDebianProgram({ name: 'oathtool', path: 'usr/bin/oathtool', packages: ['oathtool', 'liboath0'] }, say);
 }
 
+/** `promtool`, Prometheus' own judge of metrics and rules. Throws an Error with the reason why there is none here. */
+export function providePromtool(say: (line: string) => void): Promise<readonly string[]> {
+  return provideDebianProgram({ name: 'promtool', path: 'usr/bin/promtool', packages: ['prometheus'] }, say);
+}
+
 async function provideRunning(program: DebianProgram, say: (line: string) => void): Promise<readonly string[]> {
   const argv = await provideDebianProgram(program, say);
   const { status, stderr } = spawnSync(`${argv[0]}`, [...argv.slice(1), '-v'], { encoding: 'utf8' });

@@ -96,7 +96,7 @@ export class Metrics {
 
   #eventLoopLines(): string[] {
     const name = 'sidecar_event_loop_delay_seconds';
-    const lines = header(name, 'gauge', 'Delay of the thread that serves HTTP, since the last reading.');
+    const lines = header(name, 'summary', 'Delay of the thread that serves HTTP, since the last reading.');
     const figures = [
       ['0.5', this.#eventLoop.percentile(50)],
       ['0.99', this.#eventLoop.percentile(99)],

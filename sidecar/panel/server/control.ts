@@ -34,11 +34,11 @@ export class ServerControl {
   readonly #options: ServerControlOptions;
   readonly #listeners = new Set<(status: ServerStatus) => void>();
   readonly #bundleListeners = new Set<() => void>();
+  readonly #startListeners = new Set<() => void>();
   #state: ControlState;
   #shown: ControlState;
   #live: LiveRun | null = null;
   #watch: StartWatch | null = null;
-  #beforeStart: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #timerAt: number | null = null;
   #hasLetGo = false;
@@ -92,9 +92,9 @@ export class ServerControl {
     this.#watch = watch;
   }
 
-  /** Called right before each start; it may change settings. */
+  /** Called right before each start, also one that fails; it may change settings. */
   onStart(listener: () => void): void {
-    this.#beforeStart = listener;
+    this.#startListeners.add(listener);
   }
 
   /** null: nothing runs, or the server does not report them. */
@@ -226,7 +226,7 @@ export class ServerControl {
     this.#options.console.beginRun();
     this.#options.console.append('panel', why);
     this.#watch?.beforeLaunch();
-    this.#beforeStart();
+    for (const listener of this.#startListeners) listener();
     this.#started = this.#options.settings.values;
     try {
       this.#live = this.#newRun({ kind: 'new' });

@@ -36,14 +36,21 @@ export class CrashRecords {
   readonly #store: PanelStore;
   readonly #sources: CrashSources;
   #adding: Promise<unknown> = Promise.resolve();
+  #count = 0;
 
   constructor(store: PanelStore, sources: CrashSources) {
     this.#store = store;
     this.#sources = sources;
   }
 
+  /** Crashes since the panel began. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** Writes the record at once, and adds the changes since the last good run when they are known. */
   add(crash: Crash): void {
+    this.#count += 1;
     const { now, latestLines, latestActions, changes } = this.#sources;
     const at = now();
     const { exit, failure, startedAt, isUp } = crash;

@@ -28,12 +28,23 @@ export interface GameServerOptions {
   readonly now: () => number;
 }
 
+/** Figures for a monitoring system; starts and crashes count from the panel's begin. */
+export interface ServerFigures {
+  /** Running, and not frozen; null: something else runs the server. */
+  readonly isUp: boolean | null;
+  readonly starts: number;
+  readonly crashes: number;
+  /** null: the server does not report them. */
+  readonly players: number | null;
+}
+
 /** The game server with its crash records and its last good run. */
 export class GameServer {
   readonly control: ServerControl;
   readonly crashes: CrashRecords;
   readonly players: Players;
   readonly #goodRun: GoodRun;
+  #starts = 0;
 
   constructor({ store, trouble, latestActions, keeper, ...options }: GameServerOptions) {
     const { settings, console, now } = options;
@@ -46,6 +57,20 @@ export class GameServer {
     this.control = new ServerControl({ ...options, crashes: this.crashes, memory, processes });
     this.players = new Players({ settings, control: this.control });
     this.control.onStatus((status) => goodRun.follow(status));
+    this.control.onStart(() => {
+      this.#starts += 1;
+    });
+  }
+
+  figures(): ServerFigures {
+    const { state, hungSince, backend } = this.control.status();
+    const isRunning = state === 'running';
+    return {
+      isUp: backend === 'none' ? null : isRunning && hungSince === null,
+      starts: this.#starts,
+      crashes: this.crashes.count,
+      players: isRunning || backend === 'none' ? (this.control.health()?.players ?? null) : 0,
+    };
   }
 
   /** Stops the server. After this has resolved nothing is written any more. */
