@@ -182,7 +182,9 @@ export class Schedule {
     const due = this.#plan.entries.flatMap((entry) => this.#dueOf(entry, now) ?? []);
     due.sort((a, b) => RANK[a.entry.action] - RANK[b.entry.action]);
     for (const occurrence of due) {
-      if (this.#runner.run(occurrence, now) === 'busy') this.#announce('skipped', occurrence, { by: '' });
+      const result = this.#runner.run(occurrence, now);
+      if (result === 'busy') this.#announce('skipped', occurrence, { by: '' });
+      if (result === 'busy' || result === 'failed') this.#tellGivenUp(occurrence);
     }
     for (const entry of this.#plan.entries) this.#warn(entry, now);
     this.#storeClock(now);
@@ -191,8 +193,17 @@ export class Schedule {
 
   #dueOf(entry: StoredEntry, now: number): Occurrence | null {
     const { occurrence, missedAt } = this.#plan.due(entry, now, this.#runner.isWaiting(entry.id));
-    if (missedAt !== null) this.#announce('missed', { entry, at: missedAt }, { by: '' });
+    if (missedAt !== null) {
+      this.#announce('missed', { entry, at: missedAt }, { by: '' });
+      this.#tellGivenUp({ entry, at: missedAt });
+    }
     return occurrence;
+  }
+
+  /** Players who were warned of a restart hear that it does not come. */
+  #tellGivenUp({ entry, at }: Pick<Occurrence, 'entry' | 'at'>): void {
+    if (entry.action !== 'restart') return;
+    this.#type(skippedEventLine(this.#options.settings.values, at - this.#options.now(), 'panel'));
   }
 
   #warn(entry: StoredEntry, now: number): void {

@@ -1,7 +1,5 @@
-import type { SettingValues } from '../settings/panel-settings.ts';
+import { type EventSettings, eventLine } from '../server/event-line.ts';
 import { warningText } from './warning-text.ts';
-
-type EventSettings = Pick<SettingValues, 'backend' | 'warnEvents' | 'locale'>;
 
 /** Line that lets `db_connector` trigger txAdmin's `scheduledRestart`; null: this server or its owner wants no events. */
 export function restartEventLine(settings: EventSettings, minutes: number): string | null {
@@ -13,10 +11,4 @@ export function restartEventLine(settings: EventSettings, minutes: number): stri
 export function skippedEventLine(settings: EventSettings, remainingMs: number, author: string): string | null {
   const secondsRemaining = Math.max(0, Math.round(remainingMs / 1000));
   return eventLine(settings, 'scheduledRestartSkipped', { secondsRemaining, temporary: false, author });
-}
-
-/** In base64url, so that no name and no text can end the line or add to it. */
-function eventLine({ backend, warnEvents }: EventSettings, name: string, fields: object): string | null {
-  if (backend !== 'fxserver' || !warnEvents) return null;
-  return `db-event ${name} ${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;
 }

@@ -201,8 +201,8 @@ export class ServerControl {
         this.#started = effect.held.kept;
         this.#live = this.#newRun({ kind: 'held', ...effect.held });
         break;
-      case 'ask':
-        // The ladder goes on if the line is not taken.
+      case 'type-line':
+        // A ladder goes on if the line is not taken.
         if (this.#live?.process.write(effect.line)) console.append('in', `panel> ${effect.line}`);
         break;
       case 'signal':

@@ -18,7 +18,7 @@ export type Effect =
   | { readonly type: 'adopt'; readonly pid: number }
   /** Drives a server that outlived the sidecar before this one. */
   | { readonly type: 'resume'; readonly held: HeldRun }
-  | { readonly type: 'ask'; readonly line: string }
+  | { readonly type: 'type-line'; readonly line: string }
   | { readonly type: 'signal'; readonly signal: 'terminate' | 'kill' }
   | { readonly type: 'record-crash'; readonly crash: CrashFacts }
   /** `forget`: deletes the stored process id. `release`: ends the current run. */

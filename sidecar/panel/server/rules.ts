@@ -1,6 +1,7 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { ServerAction, ServerStatus } from '../shapes/server.ts';
+import type { EventSettings } from './event-line.ts';
 import type { ServerBackend } from './process/backends/backend.ts';
 import { type ControlState, isActive } from './state.ts';
 import type { LadderAction, StopWaits } from './stop-ladder.ts';
@@ -16,6 +17,7 @@ export interface RunRules extends StopWaits {
   /** Something else runs the server. */
   readonly isElsewhere: boolean;
   readonly missing: ServerStatus['missing'];
+  readonly events: EventSettings;
 }
 
 /** @param backend kind of the running server; null if none runs, or if it is a left group, which hears no line */
@@ -29,6 +31,7 @@ export function runRules(values: SettingValues, backend: ServerBackend | null): 
     restartsHung: values.restartHungServer,
     isElsewhere: values.backend === 'none',
     missing: missingSetting(values),
+    events: values,
   };
 }
 

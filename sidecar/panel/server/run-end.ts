@@ -5,6 +5,7 @@ import type { ProcessExit } from './process/game-process.ts';
 import { decideRestart, withStart } from './restart-rule.ts';
 import { type RunRules, stopActions } from './rules.ts';
 import { launch } from './run-start.ts';
+import { shutdownEventLine } from './shutdown-event.ts';
 import type { ActiveRun, ControlState, Run } from './state.ts';
 import { climb, type LadderAction, lastAction, newLadder } from './stop-ladder.ts';
 
@@ -22,10 +23,18 @@ export function stop(state: ControlState, run: ActiveRun, { actor, isToStart }: 
   if (run.phase === 'stopping') {
     return to({ ...state, run: unwanted }, ...(run.isToStart && !isToStart ? [sayNotAgain(actor)] : []));
   }
-  const begun = beginLadder(state, unwanted, stopActions(turn.rules, false), turn);
+  const actions = stopActions(turn.rules, false);
+  const announced = to(state, ...(actions[0] === 'ask' ? announcementOf({ actor, isToStart }, turn.rules) : []));
+  const begun = andThen(announced, (told) => beginLadder(told, unwanted, actions, turn));
   const steps = begun.state.run.phase === 'stopping' ? begun.state.run.ladder.steps : [];
   const plan = describePlan(steps, turn.now.epochMs);
   return andThen(begun, (ending) => to(ending, say(`${actor} ${isToStart ? 'restarts' : 'stops'} the server${plan}`)));
+}
+
+/** Resources hear of the stop before it is asked for. */
+function announcementOf(wish: Wish, { events, stopWaitMs, killWaitMs }: RunRules): Effect[] {
+  const line = shutdownEventLine(events, { ...wish, delayMs: stopWaitMs + killWaitMs });
+  return line === null ? [] : [{ type: 'type-line', line }];
 }
 
 /** Overtakes every wait. */
@@ -70,7 +79,7 @@ export function climbLadder(
 }
 
 function effectOf(action: LadderAction, { stopLine }: RunRules): Effect {
-  return action === 'ask' ? { type: 'ask', line: stopLine } : { type: 'signal', signal: action };
+  return action === 'ask' ? { type: 'type-line', line: stopLine } : { type: 'signal', signal: action };
 }
 
 /** The process has exited. Members of its group that it left behind end by the same ladder. */

@@ -311,6 +311,28 @@ describe('warnings', () => {
       fx.close();
     }
   });
+
+  it('tell the resources of FXServer that the panel has given a restart up, with the author `panel`', () => {
+    const fx = new Night({ backend: 'fxserver', warnMinutes: [] });
+    try {
+      fx.schedule.save(DAILY, BOSS);
+      fx.schedule.save({ ...DAILY, name: 'save', action: 'backup' }, BOSS);
+      const given = ['scheduledRestartSkipped', { secondsRemaining: 0, temporary: false, author: 'panel' }];
+      fx.waits = 'job';
+      fx.at(FIVE);
+      fx.at(FIVE + 31 * MINUTE);
+      expect(events(fx)).toEqual([given]);
+      // The clock was set ahead.
+      fx.at(FIVE + 26 * HOUR);
+      expect(events(fx)).toEqual([given, given]);
+      fx.state = 'stopped';
+      fx.waits = null;
+      fx.at(FIVE + 48 * HOUR);
+      expect(events(fx)).toEqual([given, given]);
+    } finally {
+      fx.close();
+    }
+  });
 });
 
 describe('an entry', () => {

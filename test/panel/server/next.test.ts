@@ -14,6 +14,7 @@ const RULES: RunRules = {
   restartsHung: true,
   isElsewhere: false,
   missing: null,
+  events: { backend: 'command', warnEvents: true, locale: 'en' },
 };
 const EXIT = { code: 1, signal: null, failure: null };
 const START: readonly RunEvent[] = [{ type: 'start', actor: 'anna' }, { type: 'launched', pid: 7 }, { type: 'up' }];
@@ -87,7 +88,7 @@ describe('a hang', () => {
     const { state, effects } = follow([...START, HANG]);
     expect(state.starts.startedAtMonotonicMs).toHaveLength(1);
     expect(state.run).toMatchObject({ phase: 'stopping', isToStart: true, isRestarting: false });
-    expect(effects.map(({ type }) => type)).toEqual(['say', 'ask', 'say']);
+    expect(effects.map(({ type }) => type)).toEqual(['say', 'type-line', 'say']);
   });
 
   it('after five starts is only told; a start by hand begins to count again', () => {

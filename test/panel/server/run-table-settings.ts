@@ -11,4 +11,6 @@ export const TABLE_SETTINGS: Readonly<Record<string, unknown>> = {
   shutdownMode: 'graceful',
   autoStartServer: true,
   restartHungServer: false,
+  warnEvents: true,
+  locale: 'en',
 };

@@ -147,8 +147,65 @@ describe('an FXServer', () => {
     await expect.poll(() => rig.control.health()).toEqual({ players: 1, resources: ['chat', 'db_connector'] });
     rig.control.stop('anna');
     expect((await rig.reaches('stopped')).exit).toEqual({ code: 0, signal: null, reason: 'asked' });
-    expect(rig.texts('in')).toEqual(['panel> quit']);
+    expect(rig.texts('in').at(-1)).toBe('panel> quit');
     expect(rig.control.health()).toBeNull();
+  });
+
+  /** Lines that `db_connector` takes, as the server has read them, and the stop lines among them. */
+  const typed = (rig: ServerRig) =>
+    rig.texts('in').map((text) => {
+      const [, name, fields = ''] = /^panel> db-event (\w+) ([\w-]+)$/.exec(text) ?? [];
+      return name === undefined ? text : [name, JSON.parse(Buffer.from(fields, 'base64url').toString('utf8'))];
+    });
+
+  it('hears of each stop that is asked for before its stop line, with the waits and the author', async () => {
+    const port = await freePort();
+    const waits = { stopWaitSeconds: 20, killWaitSeconds: 10 };
+    const rig = newRig({ backend: 'fxserver', startLine: fakeLine('--http', String(port)), locale: 'de', ...waits });
+    writeFileSync(join(rig.settings.values.serverRoot, 'server.cfg'), `endpoint_add_tcp "0.0.0.0:${port}"\n`);
+    const event = (author: string, message: string) => ['serverShuttingDown', { delay: 30_000, author, message }];
+    await rig.started();
+    await rig.reaches('running');
+    rig.control.restart('anna (phone)');
+    await rig.line(/^did db-event serverShuttingDown/);
+    await rig.reaches('starting');
+    await rig.reaches('running');
+    rig.control.stop('schedule');
+    await rig.reaches('stopped');
+    expect(typed(rig)).toEqual([
+      event('anna', 'Der Server wird neu gestartet.'),
+      'panel> quit',
+      event('panel', 'Der Server wird heruntergefahren.'),
+      'panel> quit',
+    ]);
+  });
+
+  it('hears of no stop by force, nor without events', async () => {
+    const port = await freePort();
+    const rig = newRig({ backend: 'fxserver', startLine: fakeLine('--http', String(port)), warnEvents: false });
+    writeFileSync(join(rig.settings.values.serverRoot, 'server.cfg'), `endpoint_add_tcp "0.0.0.0:${port}"\n`);
+    await rig.started();
+    rig.control.stop('anna');
+    await rig.reaches('stopped');
+    rig.settings.update({ warnEvents: true, shutdownMode: 'immediate' });
+    rig.control.start('anna');
+    await rig.reaches('starting');
+    rig.control.stop('anna');
+    await rig.reaches('stopped');
+    rig.settings.update({ shutdownMode: 'graceful' });
+    rig.control.start('anna');
+    await rig.reaches('starting');
+    rig.control.forceStop('anna');
+    await rig.reaches('stopped');
+    expect(typed(rig)).toEqual(['panel> quit']);
+  });
+
+  it('hears of it when the panel ends', async () => {
+    const port = await freePort();
+    const rig = newRig({ backend: 'fxserver', startLine: fakeLine('--http', String(port)) });
+    await rig.started();
+    await rig.control.close();
+    expect(typed(rig)).toMatchObject([['serverShuttingDown', { author: 'panel' }], 'panel> quit']);
   });
 
   it('is looked for in its folder where no start line is set', async () => {
