@@ -4,10 +4,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { AccountStore } from '#panel/accounts/account-store.ts';
-import { Accounts } from '#panel/accounts/accounts.ts';
-import { PasswordHasher } from '#panel/accounts/password-hasher.ts';
-import { Sessions } from '#panel/accounts/sessions.ts';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import type { BundleVersion } from '#panel/shapes/installs.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
@@ -18,6 +14,7 @@ import { writeConfig } from '#support/config-folder.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, writeFiles } from '../panel/support/install-rig.ts';
 import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
+import { insertAccount } from '../panel/support/quick-account.ts';
 import { rawZip } from '../panel/support/raw-zip.ts';
 
 const MAIN = fileURLToPath(new URL('../../sidecar/main.ts', import.meta.url));
@@ -31,7 +28,7 @@ let folder: string;
 let root: string;
 let sidecar: ChildProcess | null = null;
 
-async function prepare(): Promise<void> {
+function prepare(): void {
   folder = testFolder();
   root = join(folder, 'game');
   mkdirSync(root);
@@ -39,18 +36,10 @@ async function prepare(): Promise<void> {
   writeFiles(join(root, 'bundles/bank'), { ...bundleOf('1.0.0'), 'goods.txt': '1.0.0' });
   writeConfig(folder, { panel: { enabled: true, port: 0 } });
   const store = openPanelStore(join(folder, 'data/panel.sqlite'));
-  const sessions = new Sessions(store, Date.now, (work) => work());
-  const accounts = new Accounts({
-    store: new AccountStore(store),
-    hasher: new PasswordHasher(),
-    waysIn: [sessions],
-    factors: { accountIds: () => new Set() },
-  });
-  await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
+  insertAccount(store, 'owner', PERMISSIONS);
   const settings = new PanelSettings(store);
   settings.update({ backend: 'standalone', serverRoot: root, bundleTools: true });
   settings.update({ tools: { ...settings.values.tools, gateSeconds: 1 } });
-  sessions.close();
   store.close();
 }
 

@@ -46,7 +46,7 @@ class UpdateRig {
     });
     const rig = new UpdateRig(keeper, port);
     rigs.push(rig);
-    await keeper.makeOwner();
+    keeper.makeOwner();
     const inbox = join(keeper.folder, 'data/updates/inbox');
     mkdirSync(inbox, { recursive: true });
     writeFileSync(join(inbox, 'release.zip'), release);

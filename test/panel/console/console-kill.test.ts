@@ -11,6 +11,7 @@ import { openPanelStore } from '#panel/store/panel-store.ts';
 import { writeConfig } from '#support/config-folder.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { EventReader, PASSWORD, PanelClient, startTestPanel } from '../support/panel.ts';
+import { insertAccount } from '../support/quick-account.ts';
 
 const MAIN = fileURLToPath(new URL('../../../sidecar/main.ts', import.meta.url));
 /** A hundred lines every few milliseconds. */
@@ -51,7 +52,7 @@ async function startSidecar(config: string): Promise<{ child: ChildProcess; addr
 /** An account and a server, as a setup would leave them. */
 async function prepare(): Promise<string> {
   const panel = await startTestPanel({ folder });
-  await panel.services.accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
+  insertAccount(panel.services.store, 'owner', PERMISSIONS);
   await panel.stop();
   const serverRoot = join(folder, 'game');
   mkdirSync(serverRoot);

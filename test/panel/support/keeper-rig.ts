@@ -4,16 +4,12 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { AccountStore } from '#panel/accounts/account-store.ts';
-import { Accounts } from '#panel/accounts/accounts.ts';
-import { PasswordHasher } from '#panel/accounts/password-hasher.ts';
-import { Sessions } from '#panel/accounts/sessions.ts';
 import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { type ConfigChanges, writeConfig } from '#support/config-folder.ts';
 import { testFolder } from '#support/test-folder.ts';
-import { PASSWORD } from './panel.ts';
+import { insertAccount } from './quick-account.ts';
 import { isGone } from './server-rig.ts';
 
 const KEEPER = fileURLToPath(new URL('../../../sidecar/keeper/main.ts', import.meta.url));
@@ -63,18 +59,9 @@ export class KeeperRig {
   }
 
   /** While no sidecar runs: an account with every permission. */
-  async makeOwner(): Promise<void> {
+  makeOwner(): void {
     const store = openPanelStore(join(this.folder, 'data/panel.sqlite'));
-    const hasher = new PasswordHasher();
-    const sessions = new Sessions(store, Date.now, (work) => work());
-    const accounts = new Accounts({
-      store: new AccountStore(store),
-      hasher,
-      waysIn: [sessions],
-      factors: { accountIds: () => new Set() },
-    });
-    await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
-    sessions.close();
+    insertAccount(store, 'owner', PERMISSIONS);
     store.close();
   }
 

@@ -7,11 +7,11 @@ import type { TestDatabase } from '#support/test-database.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { EventReader } from './event-reader.ts';
 import { PanelClient } from './panel-client.ts';
+import { insertAccount, PASSWORD } from './quick-account.ts';
 
 export { EventReader } from './event-reader.ts';
 export { PanelClient } from './panel-client.ts';
-
-export const PASSWORD = 'correct horse battery staple';
+export { PASSWORD } from './quick-account.ts';
 
 export interface TestPanelOptions {
   /** Sections of sidecar.json. */
@@ -40,7 +40,7 @@ export interface TestPanel {
   client(): PanelClient;
   /** Signed in with every permission; each call is a session of its own, of the one account `owner`. */
   owner(): Promise<PanelClient>;
-  /** Makes the account, and signs in. Each costs a fifth of a second twice: make few. */
+  /** Makes the account, and signs in. */
   account(username: string, permissions: readonly Permission[]): Promise<PanelClient>;
   /** A stream of events, closed with the panel. */
   events(client: PanelClient, query?: string, headers?: Readonly<Record<string, string>>): Promise<EventReader>;
@@ -63,7 +63,7 @@ export async function startTestPanel(options: TestPanelOptions = {}): Promise<Te
   });
   const panel = running.panel as RunningPanel;
   const { services, address } = panel;
-  const { accounts } = services;
+  const { accounts, store } = services;
   const streams: EventReader[] = [];
   const client = () => new PanelClient(address);
   const signedIn = async (username: string) => {
@@ -72,9 +72,8 @@ export async function startTestPanel(options: TestPanelOptions = {}): Promise<Te
     if (status !== 200) throw new Error(`cannot sign in as ${username}: ${status} ${text}`);
     return browser;
   };
-  const makeOwner = async () => {
-    if (accounts.isEmpty)
-      await accounts.createFirst({ username: 'owner', password: PASSWORD, permissions: PERMISSIONS });
+  const makeOwner = () => {
+    if (accounts.isEmpty) insertAccount(store, 'owner', PERMISSIONS);
   };
   const stop = async () => {
     for (const stream of streams) stream.close();
@@ -83,12 +82,12 @@ export async function startTestPanel(options: TestPanelOptions = {}): Promise<Te
   return {
     ...{ folder, address, apiAddress: running.address, panel, services, log, client, stop },
     async owner() {
-      await makeOwner();
+      makeOwner();
       return signedIn('owner');
     },
     async account(username, permissions) {
-      await makeOwner();
-      await accounts.save(accounts.idOf('owner'), { username, password: PASSWORD, permissions, create: true });
+      makeOwner();
+      insertAccount(store, username, permissions);
       return signedIn(username);
     },
     async events(browser, query, headers) {
