@@ -31,6 +31,7 @@ const TOOL_AREAS: readonly string[] = [
   'source-accounts',
   'merge',
   'packages',
+  'players',
   'programs',
   'server-updates',
   'updates',

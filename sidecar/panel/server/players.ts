@@ -1,13 +1,10 @@
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
-import type { Player } from '../shapes/players.ts';
+import { isKickReason, type Player } from '../shapes/players.ts';
 import type { ServerControl } from './control.ts';
 import { readFxPlayers } from './process/backends/fx-players.ts';
 
 const ANSWER_MS = 5000;
-const LONGEST_REASON = 200;
-/** Characters that would end the quoted reason on the console, or that the console expands. */
-const UNSAFE = /[\p{Cc}\u2028\u2029"'`;$\\]/u;
 
 export interface PlayersOptions {
   readonly settings: PanelSettings;
@@ -39,9 +36,7 @@ export class Players {
    * @throws PanelError `players.reason`, `players.unavailable`, `players.gone`, and those of a command
    */
   async kick({ id, name }: Pick<Player, 'id' | 'name'>, reason: string, actor: string): Promise<void> {
-    if (reason.trim() === '' || reason.length > LONGEST_REASON || UNSAFE.test(reason) || !reason.isWellFormed()) {
-      throw new PanelError('players.reason');
-    }
+    if (!isKickReason(reason)) throw new PanelError('players.reason', { field: 'reason' });
     const players = await this.list();
     if (!players.some((player) => player.id === id && player.name === name)) throw new PanelError('players.gone');
     this.#options.control.sendCommand(`clientkick ${id} "${reason}"`, actor);

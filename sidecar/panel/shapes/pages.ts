@@ -4,6 +4,7 @@ import type { Permission } from './permissions.ts';
 export const PAGES = {
   overview: [],
   console: ['console.read'],
+  players: ['console.read'],
   bundles: ['bundles.read'],
   logs: ['logs.read', 'console.read'],
   database: ['database.read'],

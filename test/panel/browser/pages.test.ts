@@ -6,7 +6,7 @@ const why = await whyNoBrowser();
 
 /** All places that somebody can go to, as the tests of each page fill them; here they have what a new panel has. */
 const PLACES = [
-  ...['overview', 'console', 'bundles', 'logs', 'logs/diagnostics', 'logs/crashes'],
+  ...['overview', 'console', 'players', 'bundles', 'logs', 'logs/diagnostics', 'logs/crashes'],
   ...['database', 'database/queue', 'database/quarantine', 'database/slow', 'database/keys'],
   ...[
     'settings',

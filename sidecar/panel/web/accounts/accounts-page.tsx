@@ -120,5 +120,5 @@ function Access({ answer }: { answer: AccountAccess }) {
 }
 
 function pageName(name: string): string {
-  return name === 'audit' ? t('accounts.audit') : (textFor(`${name}.title`) ?? name);
+  return name === 'audit' ? t('accounts.audit') : (textFor(`${name}.title`) ?? textFor(`common.${name}`) ?? name);
 }

@@ -9,7 +9,7 @@ import { session, signOut } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { setTheme, type Theme, theme } from '../core/theme.ts';
 import { HealthStrip } from './health.tsx';
-import { isOpenTo, PAGES } from './pages.ts';
+import { isListed, isOpenTo, PAGES } from './pages.ts';
 
 /** A rail at the side; on narrow screens a bar, whose button opens the same as a drawer. */
 export function Navigation() {
@@ -43,6 +43,7 @@ function CurrentState() {
 function Rail() {
   const { page } = usePlace();
   const { permissions, dashboardName } = useStore(session, (value) => value);
+  const backend = useStore(live, (value) => value.status?.backend ?? null);
   return (
     <>
       <a class="brand" href="#/overview">
@@ -54,7 +55,7 @@ function Rail() {
         <HealthStrip />
       </div>
       <nav aria-label={t('common.pages')}>
-        {PAGES.filter((entry) => isOpenTo(entry, permissions)).map((entry) => (
+        {PAGES.filter((entry) => isOpenTo(entry, permissions) && isListed(entry, backend)).map((entry) => (
           <a key={entry.name} href={`#/${entry.name}`} aria-current={entry.name === page ? 'page' : undefined}>
             <Icon name={entry.icon} />
             <span>{t(entry.label)}</span>

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { TOOL_PERMISSIONS } from '#panel/shapes/bundle-tools.ts';
 import type { Permission } from '#panel/shapes/permissions.ts';
+import type { Backend } from '#panel/shapes/server.ts';
 import type { IconName } from '../components/icon.tsx';
 import { type TextKey, useTexts } from '../core/i18n.ts';
 
@@ -13,6 +14,8 @@ export interface PageEntry {
   readonly anyOf: readonly Permission[];
   /** Read when it is first opened. */
   readonly load: () => Promise<ComponentType>;
+  /** Kinds of servers whose owners need it in the navigation; left out: all. */
+  readonly backends?: readonly Backend[];
 }
 
 /** All pages, in the order of the navigation. */
@@ -30,6 +33,17 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'console',
     anyOf: ['console.read'],
     load: async () => (await import('../console/console-page.tsx')).ConsolePage,
+  },
+  {
+    name: 'players',
+    label: 'common.players',
+    icon: 'players',
+    anyOf: ['console.read'],
+    load: async () => {
+      await useTexts('tools');
+      return (await import('../players/players-page.tsx')).PlayersPage;
+    },
+    backends: ['fxserver'],
   },
   {
     name: 'bundles',
@@ -97,6 +111,11 @@ export const PAGES: readonly PageEntry[] = [
     },
   },
 ];
+
+/** Whether the navigation has it; null: the kind of the server is not known yet. */
+export function isListed({ backends }: PageEntry, backend: Backend | null): boolean {
+  return backends === undefined || (backend !== null && backends.includes(backend));
+}
 
 export function isOpenTo(page: PageEntry, permissions: ReadonlySet<string>): boolean {
   return page.anyOf.length === 0 || page.anyOf.some((permission) => permissions.has(permission));
