@@ -1,10 +1,10 @@
 import { isRecord } from '../is-record.ts';
+import { isTimeZone, machineTimeZone, momentOf } from '../local-time.ts';
 import { PanelError } from '../panel-error.ts';
 import { isLine } from '../settings/config-document.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { Permission } from '../shapes/permissions.ts';
 import { SCHEDULE_ACTIONS, type ScheduleAction, type ScheduleEntry, type When } from '../shapes/schedule.ts';
-import { isTimeZone, machineTimeZone, momentOf } from './local-time.ts';
 import { type Timing, wallOf } from './occurrences.ts';
 
 /** Fields of an entry that its owner sets. */

@@ -1,5 +1,5 @@
+import { type Moment, momentOf, wallAt } from '../local-time.ts';
 import type { When } from '../shapes/schedule.ts';
-import { type Moment, momentOf, wallAt } from './local-time.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;

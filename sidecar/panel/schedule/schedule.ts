@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { localText } from '../local-time.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { Permission } from '../shapes/permissions.ts';
@@ -11,7 +12,6 @@ import type {
 } from '../shapes/schedule.ts';
 import { ACTION_PERMISSION, readEntry, readMinutes, readMoment, readTiming } from './entry-input.ts';
 import type { EntryStore, StoredEntry } from './entry-store.ts';
-import { localText } from './local-time.ts';
 import { ACTOR, OccurrenceRunner, type RunnerOptions } from './occurrence-runner.ts';
 import { occurrencesAfter } from './occurrences.ts';
 import { type Occurrence, Plan } from './plan.ts';

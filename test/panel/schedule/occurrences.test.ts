@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isTimeZone, localText } from '#panel/schedule/local-time.ts';
+import { isTimeZone, localText } from '#panel/local-time.ts';
 import { occurrencesAfter } from '#panel/schedule/occurrences.ts';
 import type { When } from '#panel/shapes/schedule.ts';
 

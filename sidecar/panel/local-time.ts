@@ -1,4 +1,4 @@
-import type { TimeNote } from '../shapes/schedule.ts';
+import type { TimeNote } from './shapes/schedule.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
