@@ -12,6 +12,9 @@ export const LOG_EVENT = {
   /** When backups are made, and where. */
   backupPlan: 'backup-plan',
   backupMade: 'backup-made',
+  /** A backup that was not made, or could not be sent. */
+  backupFailed: 'backup-failed',
+  drillFailed: 'drill-failed',
   /** A request of the API or the panel. */
   request: 'request',
   /** A count of requests that have no line of their own. */

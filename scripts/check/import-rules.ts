@@ -54,7 +54,7 @@ const PANEL_PARTS = [
       'work',
     ],
     ...['schedule', 'settings', 'setup', 'sources', 'sources/git', 'tools', 'trash'],
-    ...['merging', 'second-factor', 'server-updates', 'tokens', 'updates'],
+    ...['merging', 'notices', 'second-factor', 'server-updates', 'tokens', 'updates'],
   ].map((name) => `sidecar/panel/${name}/`),
 ];
 const SIDECAR_PARTS = [
@@ -284,6 +284,24 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/panel/schedule/',
     zones: [...PANEL, ...['server', 'settings'].map((name) => `sidecar/panel/${name}/`)],
+    packages: [],
+  },
+  {
+    path: 'sidecar/panel/notices/delivery/',
+    zones: [
+      ...PANEL,
+      ...['network', 'notices', 'programs', 'server/process'].map((name) => `sidecar/panel/${name}/`),
+      ...['sidecar/security/', 'sidecar/deadline.ts'],
+    ],
+    packages: [],
+  },
+  {
+    path: 'sidecar/panel/notices/',
+    zones: [
+      ...PANEL,
+      ...['audit', 'console', 'notices/delivery', 'schedule', 'server'].map((name) => `sidecar/panel/${name}/`),
+      ...['sidecar/security/', 'sidecar/log-event.ts'],
+    ],
     packages: [],
   },
   {

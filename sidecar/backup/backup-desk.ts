@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
+import { LOG_EVENT } from '../log-event.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
 import type { NamespaceGate, SyncPlace } from '../schema/gate.ts';
 import type { WriteBuffer } from '../write-behind/write-buffer.ts';
@@ -112,15 +113,21 @@ export class BackupDesk {
     const { config } = this.#parts;
     const keep = keepsAll ? [] : ['--keep', String(config.backup.keep)];
     const ended = await this.#run(['backup', '--config', config.file, '--json', ...keep]);
-    if (ended.output === '') throw refusalOf(ended);
-    return JSON.parse(ended.output) as MadeAndSent;
+    if (ended.output === '') throw this.#failed(ended);
+    const made = JSON.parse(ended.output) as MadeAndSent;
+    this.#tellMade(made);
+    return made;
   }
 
   /** In a process of its own. A drill that failed is a result. @throws BackupBusy, MoveRefused */
   async drill(): Promise<DrillResult> {
     const ended = await this.#run(['backup', 'drill', '--config', this.#parts.config.file, '--json']);
     if (ended.output === '') throw refusalOf(ended);
-    return (JSON.parse(ended.output) as { readonly drill: DrillResult }).drill;
+    const { drill } = JSON.parse(ended.output) as { readonly drill: DrillResult };
+    const { ok, error, backup } = drill;
+    const facts = { event: LOG_EVENT.drillFailed, cause: error ?? '', backup: backup ?? 'none' };
+    if (!ok) this.#parts.log('error', 'a drill of the backups has failed: do not rely on them', facts);
+    return drill;
   }
 
   /** Rows of each table in the backup and in the database. @throws MoveRefused */
@@ -155,6 +162,22 @@ export class BackupDesk {
   /** Gives up what runs in a process of its own. */
   stop(): void {
     this.#running?.stop();
+  }
+
+  #tellMade({ path, rows, bytes, removed, remote }: MadeAndSent): void {
+    const { log } = this.#parts;
+    log('info', 'backup made', { event: LOG_EVENT.backupMade, path, rows, bytes, deleted: removed.join(', ') });
+    if (remote === null || !('error' in remote)) return;
+    const facts = { event: LOG_EVENT.backupFailed, cause: remote.error };
+    log('error', 'the backup is on this machine only: it could not be sent', facts);
+  }
+
+  #failed(ended: Ended): Error {
+    const refusal = refusalOf(ended);
+    const facts = { event: LOG_EVENT.backupFailed, cause: refusal.message };
+    if (!(refusal instanceof BackupBusy))
+      this.#parts.log('error', 'the backup failed: there is none of this time', facts);
+    return refusal;
   }
 
   async #run(args: readonly string[]): Promise<Ended> {

@@ -141,7 +141,7 @@ export class ScheduledBackups {
     if ('error' in remote) {
       this.#unsentAt = Date.now();
       log('error', 'the backup is on this machine only: it could not be sent; it is tried again every 15 minutes', {
-        cause: remote.error,
+        ...{ event: LOG_EVENT.backupFailed, cause: remote.error },
       });
       return;
     }
@@ -153,7 +153,7 @@ export class ScheduledBackups {
   #failed(cause: string): void {
     this.#failedAt = Date.now();
     this.#options.log('error', 'the backup failed: there is none of this time; it is tried again every 15 minutes', {
-      cause,
+      ...{ event: LOG_EVENT.backupFailed, cause },
     });
   }
 }

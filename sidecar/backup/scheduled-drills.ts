@@ -1,5 +1,6 @@
 import type { BackupConfig } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
+import { LOG_EVENT } from '../log-event.ts';
 import { BackupProgram, causeOf } from './backup-program.ts';
 import { DueWork } from './due-work.ts';
 import { DrillBook, type DrillResult, isDrillOverdue, nextDrill } from './remote/drill-book.ts';
@@ -81,7 +82,7 @@ export class ScheduledDrills {
       });
     else
       log('error', 'a drill of the backups has failed: do not rely on them', {
-        cause: error ?? '',
+        ...{ event: LOG_EVENT.drillFailed, cause: error ?? '' },
         backup: backup ?? 'none',
       });
   }

@@ -18,7 +18,19 @@ import {
 } from '#protocol/limits.ts';
 import { OPERATIONS } from '#protocol/operations.ts';
 import { backupSection } from './backup.ts';
-import { flag, host, instant, integer, listOf, nullableText, oneOf, ranges, rule, text } from './rules.ts';
+import {
+  flag,
+  host,
+  hostsOrRanges,
+  instant,
+  integer,
+  listOf,
+  nullableText,
+  oneOf,
+  ranges,
+  rule,
+  text,
+} from './rules.ts';
 import { writeBehindSection } from './write-behind.ts';
 
 const MAX_BYTES = 2 ** 28;
@@ -104,6 +116,11 @@ const panel = z.strictObject({
     .strictObject({
       keys: listOf('keys of releases: base64 of 32 bytes', isReleaseKey).default([]),
       allowUnsigned: flag().default(false),
+    })
+    .prefault({}),
+  notices: z
+    .strictObject({
+      privateHosts: hostsOrRanges().default([]),
     })
     .prefault({}),
 });

@@ -61,6 +61,8 @@ export const SIDECAR_MEANINGS: Readonly<Record<string, string>> = {
   'panel.trustedProxies': 'addresses of proxies whose `X-Forwarded-*` headers count',
   'panel.updates.keys':
     'keys that may sign releases of the sidecar, beside those of the running release ([operations.md](operations.md#releases-and-their-keys))',
+  'panel.notices.privateHosts':
+    'hosts of private networks that [notices](panel.md#notices) may go to; others are refused, also those that a name leads to',
   'panel.updates.allowUnsigned': 'whether releases that no known key has signed can be put in place',
   'writeBehind.journal': 'folder of the queued writes; its disk must keep what it has confirmed',
   'writeBehind.flushIntervalMs': 'age of the oldest queued write that starts a batch',

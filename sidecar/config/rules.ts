@@ -60,6 +60,12 @@ export function ranges() {
   return listOf('CIDR ranges such as "10.0.0.0/8"', isRange);
 }
 
+const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i;
+
+export function hostsOrRanges() {
+  return listOf('host names, addresses, or CIDR ranges', (text) => isRange(text) || HOST_NAME.test(text));
+}
+
 export function host() {
   return rule<string>(
     'an IP address or host name',

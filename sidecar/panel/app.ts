@@ -20,6 +20,7 @@ import { eventsRoutes } from './routes/events.ts';
 import { installsRoutes } from './routes/installs.ts';
 import { logsRoutes } from './routes/logs.ts';
 import { mergingRoutes } from './routes/merging.ts';
+import { noticesRoutes } from './routes/notices.ts';
 import { packageRoutes } from './routes/packages.ts';
 import { playersRoutes } from './routes/players.ts';
 import { projectRoutes } from './routes/projects.ts';
@@ -64,6 +65,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...serverRoutes(services),
     ...playersRoutes(services),
     ...scheduleRoutes(services),
+    ...noticesRoutes(services),
     ...eventsRoutes(services),
     ...logsRoutes(services),
     ...chartsRoutes(services),

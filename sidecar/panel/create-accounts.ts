@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { AccountStore } from './accounts/account-store.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { Login } from './accounts/login.ts';
@@ -14,7 +13,7 @@ import { TokenReader } from './http/token-reader.ts';
 import type { PanelBase } from './panel-base.ts';
 import { FactorRule } from './second-factor/factor-rule.ts';
 import { SecondFactors } from './second-factor/second-factors.ts';
-import { SecretBox } from './secret-box.ts';
+import type { SecretBox } from './secret-box.ts';
 import type { PanelSettings } from './settings/panel-settings.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import type { StoreTrouble } from './store-trouble.ts';
@@ -28,17 +27,17 @@ interface AccountParts {
   readonly base: PanelBase;
   readonly audit: AuditLog;
   readonly settings: PanelSettings;
+  readonly box: SecretBox;
 }
 
 /** Accounts and their ways in: passwords, second factors, sessions, tokens. */
-export function createAccounts({ store, trouble, base, audit, settings }: AccountParts) {
-  const { config, now, monotonicNow } = base;
+export function createAccounts({ store, trouble, base, audit, settings, box }: AccountParts) {
+  const { now, monotonicNow } = base;
   const accountStore = new AccountStore(store);
   const hasher = new PasswordHasher();
   const attempt = (work: () => void) => trouble.attempt(work, undefined);
   const sessions = new Sessions(store, now, attempt);
   const tokens = new Tokens({ store, accounts: accountStore, now, monotonicNow, attempt });
-  const box = new SecretBox(join(config.folder, 'secrets/panel.key'));
   const issuer = () => settings.values.dashboardName;
   const secondFactors = new SecondFactors({ store, box, now, monotonicNow, issuer });
   const factorRule = new FactorRule({

@@ -3,6 +3,8 @@ import type { AuditLog } from './audit/audit-log.ts';
 import type { ConsoleLog } from './console/console-log.ts';
 import type { StartGates } from './installs/start-gates.ts';
 import type { Jobs } from './jobs/jobs.ts';
+import { scheduleNewsOf } from './notices/news/schedule-news.ts';
+import type { Notices } from './notices/notices.ts';
 import { EntryStore } from './schedule/entry-store.ts';
 import { type Announcement, Schedule } from './schedule/schedule.ts';
 import type { ServerControl } from './server/control.ts';
@@ -20,6 +22,7 @@ export interface ScheduleParts {
   readonly backups: Pick<BackupDesk, 'make' | 'isBusy'>;
   readonly audit: Pick<AuditLog, 'write'>;
   readonly console: Pick<ConsoleLog, 'append'>;
+  readonly notices: Pick<Notices, 'tell'>;
   readonly now: () => number;
 }
 
@@ -32,6 +35,7 @@ export function createSchedule({
   backups,
   audit,
   console,
+  notices,
   ...parts
 }: ScheduleParts): Schedule {
   return new Schedule({
@@ -48,7 +52,11 @@ export function createSchedule({
     },
     onRun: (name, result) =>
       audit.write({ username: '', action: 'schedule.run', subject: name, address: 'schedule', result, token: '' }),
-    announce: (announcement) => console.append('panel', announcementText(announcement)),
+    announce: (announcement) => {
+      console.append('panel', announcementText(announcement));
+      const news = scheduleNewsOf(announcement);
+      if (news !== null) notices.tell(news);
+    },
   });
 }
 

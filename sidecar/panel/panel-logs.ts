@@ -17,6 +17,8 @@ export interface PanelLogs {
   readonly bridge: BridgeLog;
   /** Log of the panel, which is stored too. */
   readonly log: Log;
+  /** Called with each line of the API's log. */
+  onApiLine(listener: (line: string) => void): void;
   close(): Promise<void>;
 }
 
@@ -32,14 +34,19 @@ export async function openPanelLogs(base: PanelBase, settings: PanelSettings): P
     retention: () => ({ maxAgeMs: LOG_AGE_MS, maxBytes: consoleBytes(settings) }),
   });
   const bridge = await openBridgeLog({ folder: join(folder, 'bridge'), now, onTrouble }, settings);
-  base.apiLog?.onLine((line) => keepLine(sidecar, 'api', line));
+  const listeners: ((line: string) => void)[] = [];
+  base.apiLog?.onLine((line) => {
+    keepLine(sidecar, 'api', line);
+    for (const listener of listeners) listener(line);
+  });
+  const onApiLine = (listener: (line: string) => void) => void listeners.push(listener);
   const close = async () => {
     base.apiLog?.onLine(null);
     await bridge.close();
     await console.close();
     await sidecar.close();
   };
-  return { folder, console, sidecar, bridge, log, close };
+  return { folder, console, sidecar, bridge, log, onApiLine, close };
 }
 
 function consoleBytes(settings: PanelSettings): number {

@@ -17,6 +17,7 @@ import { Diagnostics } from './console/diagnostics.ts';
 import { SidecarDiagnostics } from './console/sidecar-log.ts';
 import { createAccounts } from './create-accounts.ts';
 import { createGameServer } from './create-game-server.ts';
+import { createNotices, followNews } from './create-notices.ts';
 import { createSchedule } from './create-schedule.ts';
 import { createSources } from './create-sources.ts';
 import { createTrash } from './create-trash.ts';
@@ -26,6 +27,7 @@ import { createInstalls } from './installs/create-installs.ts';
 import { createJobs } from './jobs/create-jobs.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
+import { SecretBox } from './secret-box.ts';
 import type { GameServer } from './server/game-server.ts';
 import { ServerUpdatesDesk, type ServerUpdatesOptions } from './server-updates/server-updates.ts';
 import { ServerVersions } from './server-updates/server-versions.ts';
@@ -59,12 +61,14 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
     ...{ store, now },
     onTrouble: (error) => trouble.tell(error, 'the audit log could not be written'),
   });
-  const people = createAccounts({ store, trouble, base, audit, settings });
+  const box = new SecretBox(join(config.folder, 'secrets/panel.key'));
+  const people = createAccounts({ store, trouble, base, audit, settings, box });
   const { bridgeHost } = config.panel;
   const bridge = new Bridge({ store, settings, lines: logs.bridge, host: bridgeHost, log, now, monotonicNow });
   const server = createGameServer({ base, store, trouble, audit, ...start });
   const status = () => server.control.status();
   const serverConfig = new ServerConfig({ settings, store, now, replaceFile });
+  const notices = createNotices({ base, store, box, trouble, settings, serverConfig, logs, server });
   const bundleMarks = new BundleMarks({ settings, serverConfig, tags: new OwnTags(store), replaceFile });
   const bundles = new Bundles({ server: server.control, settings, marks: bundleMarks });
   const watchers = createWatchers(base, { store, trouble, log, server: server.control, serverPid: start.serverPid });
@@ -81,10 +85,11 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const sources = createSources({ base, store, settings, jobs, installs, folder: toolsFolder(config) });
   const schedule = createSchedule({
     ...{ store, trouble, settings, jobs, gates, audit, now, backups: base.backups },
-    ...{ server: server.control, console: logs.console },
+    ...{ server: server.control, console: logs.console, notices },
   });
   schedule.onChange(() => events.publish('schedule', { next: schedule.next() }));
   events.greet('schedule', () => ({ next: schedule.next() }));
+  const upkeep = followNews({ ...{ base, notices, logs, server, trouble, events, audit, jobs, updates }, ...watchers });
   const uploads = createUploads({ store, installs, bundles, jobs, now, folder: toolsFolder(config) });
   return {
     ...people,
@@ -105,6 +110,8 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       installs,
       gates,
       schedule,
+      notices,
+      upkeep,
       uploads,
     },
     ...{ serverConfig, backups },

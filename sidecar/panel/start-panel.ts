@@ -110,6 +110,8 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
       throw storeFaultOf(error, panel.data) ?? error;
     });
     services.schedule.open();
+    services.notices.open();
+    services.upkeep.open();
   };
   const stop = (keepsServer = false) => endAll([...endsOf(services, app, keepsServer), ...opened.toReversed()]);
   try {
@@ -137,6 +139,8 @@ function endsOf(services: PanelServices, app: FastifyInstance, keepsServer: bool
     () => services.gates.close(),
     () => (keepsServer ? services.server.letGo() : services.server.close()),
     () => services.trash.close(),
+    () => services.upkeep.close(),
+    () => services.notices.close(),
     () => services.events.close(),
     () => services.bridge.close(),
     () => closeApp(app),

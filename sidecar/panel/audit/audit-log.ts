@@ -46,6 +46,12 @@ export interface AuditOptions {
 /** Account, action, and whether it was done: 1 or 0. */
 type Written = readonly [string, string, number];
 
+export interface KnownAddress {
+  readonly address: string;
+  /** Epoch milliseconds. */
+  readonly lastAt: number;
+}
+
 interface TimedNote extends AuditNote {
   readonly time: number;
 }
@@ -64,6 +70,7 @@ export class AuditLog {
   readonly #onTrouble: (error: unknown) => void;
   /** Refusals that are not written yet; bounded, further ones are dropped. */
   #waiting: TimedNote[] = [];
+  readonly #listeners: ((note: AuditNote) => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
   #sinceTrim = 0;
   /** Keys of the entries written since the last trim. */
@@ -76,7 +83,23 @@ export class AuditLog {
     this.#onTrouble = onTrouble;
   }
 
+  /** Called with each note before it is written. */
+  onNote(listener: (note: AuditNote) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Addresses from which the account signed in, and when last. */
+  signInAddresses(username: string): KnownAddress[] {
+    return this.#store
+      .prepare(
+        `SELECT address, max(time) AS lastAt FROM audit WHERE username = ? AND action = 'login' AND result = 'ok'
+          GROUP BY address`,
+      )
+      .all(username) as KnownAddress[];
+  }
+
   write(note: AuditNote): void {
+    for (const listener of this.#listeners) listener(note);
     const isFull = this.#waiting.length >= MOST_WAITING;
     if (note.result === 'ok' || !isFull) this.#waiting.push({ ...note, time: this.#now() });
     if (note.result === 'ok') this.#flush();

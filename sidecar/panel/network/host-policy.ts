@@ -82,9 +82,15 @@ export class HostPolicy {
   }
 }
 
+/** The part of IPv6 that is given out: it leaves out each form of an IPv4 address inside an IPv6 one, but for those with ranges of their own. */
+const GIVEN_OUT = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /** Globally routed: not loopback, private, link-local, multicast, reserved, nor an IPv4 address inside an IPv6 one. */
 export function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unicast';
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(GIVEN_OUT);
 }
 
 async function systemLookup(host: string): Promise<readonly string[]> {

@@ -38,6 +38,7 @@ export interface ScheduleOptions extends Omit<RunnerOptions, 'plan'> {
 export interface Announcement {
   readonly kind: 'announced' | 'skipped' | 'delayed' | 'missed';
   readonly schedule: string;
+  readonly action: ScheduleAction;
   readonly at: string;
   readonly minutes: number | null;
   /** The account; empty: the panel itself. */
@@ -258,7 +259,14 @@ export class Schedule {
     { entry, at }: Pick<Occurrence, 'entry' | 'at'>,
     { by, minutes = null }: { readonly by: string; readonly minutes?: number | null },
   ): void {
-    this.#options.announce({ kind, schedule: entry.name, at: new Date(at).toISOString(), minutes, by });
+    this.#options.announce({
+      kind,
+      schedule: entry.name,
+      action: entry.action,
+      at: new Date(at).toISOString(),
+      minutes,
+      by,
+    });
   }
 
   #tellChange(): void {

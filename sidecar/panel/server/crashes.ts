@@ -69,6 +69,12 @@ export class CrashRecords {
       .catch(() => {});
   }
 
+  /** null: none. */
+  newestId(): string | null {
+    const row = this.#store.prepare('SELECT max(id) AS id FROM crashes').get() as { id: number | null };
+    return row.id === null ? null : String(row.id);
+  }
+
   /** The newest first. */
   list(): CrashSummary[] {
     const rows = this.#store.prepare('SELECT id, at, summary FROM crashes ORDER BY id DESC').all() as Row[];

@@ -48,7 +48,7 @@ const RULES: Readonly<Record<keyof ConfigValues, Rule>> = {
   startLine: {
     needs: ['users.manage'],
     expected: 'a program and its arguments in one line, every quotation mark closed, or nothing',
-    fits: (given) => given === '' || (isLine(given) && given.trim() !== '' && hasClosedQuotes(given)),
+    fits: (given) => given === '' || isStartLine(given),
   },
   stopLine: {
     needs: ['console.write'],
@@ -122,6 +122,11 @@ export function isLine(given: unknown): given is string {
     [...given].length <= LONGEST_LINE &&
     !/[\p{Cc}\u2028\u2029]/u.test(given)
   );
+}
+
+/** A program and its arguments. */
+export function isStartLine(given: unknown): given is string {
+  return isLine(given) && given.trim() !== '' && hasClosedQuotes(given);
 }
 
 /** Same rule as for splitting the line: a mark inside the other kind is an ordinary character. */

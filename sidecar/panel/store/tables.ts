@@ -166,6 +166,11 @@ CREATE TABLE IF NOT EXISTS schedule_runs (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS schedule_clock (id INTEGER PRIMARY KEY CHECK (id = 1), at INTEGER NOT NULL) STRICT;
 
+-- notices: targets as JSON, their URLs and secrets encrypted with the key of secrets/panel.key
+CREATE TABLE IF NOT EXISTS notice_targets (
+  id TEXT PRIMARY KEY, record TEXT NOT NULL, secrets BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
 CREATE TABLE IF NOT EXISTS chart_samples (
   step INTEGER NOT NULL,

@@ -57,6 +57,7 @@ export class PanelUpdatesDesk {
   readonly #options: PanelUpdatesOptions;
   readonly #offers = new Map<string, ReleaseOffer>();
   #inbox: InboxContent = { releases: [], refused: [] };
+  readonly #listeners: (() => void)[] = [];
   #checkedAt: string | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -107,6 +108,11 @@ export class PanelUpdatesDesk {
     };
   }
 
+  /** Called after each look into the inbox. */
+  onChecked(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
   lastJob(caller: JobCaller): JobView | null {
     return this.#options.jobs.list(caller).find(({ kind }) => isUpdateJob(kind)) ?? null;
   }
@@ -115,6 +121,7 @@ export class PanelUpdatesDesk {
   async check(): Promise<InboxContent> {
     this.#inbox = await readInbox(join(this.folder, 'inbox'), this.trust);
     this.#checkedAt = new Date(this.#options.now()).toISOString();
+    for (const listener of this.#listeners) listener();
     return this.#inbox;
   }
 

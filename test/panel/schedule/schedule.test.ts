@@ -128,7 +128,7 @@ describe('an occurrence', () => {
     expect(night.done).toEqual([]);
     expect(night.result()).toBe('missed');
     expect(night.told).toEqual([
-      { kind: 'missed', schedule: 'night', at: iso(FIVE + 48 * HOUR), minutes: null, by: '' },
+      { kind: 'missed', schedule: 'night', action: 'restart', at: iso(FIVE + 48 * HOUR), minutes: null, by: '' },
     ]);
     night.at(night.now + SECOND);
     expect(night.told).toHaveLength(1);

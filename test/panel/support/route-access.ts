@@ -56,6 +56,11 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/schedule/now': all('server.restart'),
   'POST /api/schedule/delay': all('server.restart'),
 
+  'GET /api/notices': all('settings.write'),
+  'POST /api/notices/save': all('settings.write'),
+  'POST /api/notices/delete': all('settings.write'),
+  'POST /api/notices/test': all('settings.write'),
+
   'GET /api/bundles': all('bundles.read'),
   'GET /api/bundles/metadata': all('bundles.read'),
   'POST /api/bundles/tags': all('bundles.read', 'bundles.tags'),

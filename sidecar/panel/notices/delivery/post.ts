@@ -1,0 +1,175 @@
+import { lookup } from 'node:dns/promises';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { isIP } from 'node:net';
+import { orLate } from '#sidecar/deadline.ts';
+import type { NoticeFault } from '../../shapes/notices.ts';
+import { type AllowedHosts, hostOf } from './allowed-hosts.ts';
+import { type Delivery, shownAnswer, TRY_MS } from './delivery.ts';
+
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export interface Posting {
+  readonly url: URL;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** PEM that alone is trusted; null: Node's own. */
+  readonly authorities: string | null;
+  /** Never shown, beside what the URL has. */
+  readonly secret: string;
+  readonly hosts: AllowedHosts;
+  readonly resolve: Resolve;
+  readonly signal: AbortSignal;
+}
+
+const MOST_BYTES = 16_384;
+const MOST_RETRY_MS = 3_600_000;
+/** Shorter parts of a path are words. */
+const LEAST_TOKEN_CHARS = 8;
+
+/** A try failed before there was an answer. */
+class Failed extends Error {
+  readonly fault: NoticeFault;
+
+  constructor(fault: NoticeFault) {
+    super(fault);
+    this.fault = fault;
+  }
+}
+
+/**
+ * A try, of 10 seconds at most. The host is resolved once, and the connection goes to the address that was judged; a redirect
+ * is an answer like any other. Never throws, and nothing of the result has more of the URL than its origin.
+ */
+export async function post(posting: Posting): Promise<Delivery> {
+  const began = performance.now();
+  const limit = AbortSignal.timeout(TRY_MS);
+  const none = { delivered: false, status: null, answer: '', retryAfterMs: null };
+  const ms = () => Math.round(performance.now() - began);
+  try {
+    const address = await judgedAddress(posting);
+    const response = await send(posting, address, AbortSignal.any([limit, posting.signal]), limit);
+    const text = await beginOf(response);
+    return { ...judged(response, text, posting), ms: ms() };
+  } catch (error) {
+    return { ...none, ms: ms(), error: error instanceof Failed ? error.fault : 'connect' };
+  }
+}
+
+export async function systemResolve(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true, order: 'ipv4first' })).map(({ address }) => address);
+}
+
+async function judgedAddress({ url, hosts, resolve }: Posting): Promise<string> {
+  const host = hostOf(url);
+  const resolved =
+    isIP(host) !== 0
+      ? [host]
+      : await orLate(
+          resolve(host).catch(() => []),
+          TRY_MS,
+          null,
+        );
+  if (resolved === null) throw new Failed('timeout');
+  if (resolved.length === 0) throw new Failed('dns');
+  const address = hosts.firstOf(host, resolved);
+  if (address === null) throw new Failed('private');
+  return address;
+}
+
+function send(
+  { url, body, headers, authorities }: Posting,
+  address: string,
+  signal: AbortSignal,
+  limit: AbortSignal,
+): Promise<IncomingMessage> {
+  const host = hostOf(url);
+  return new Promise((resolve, reject) => {
+    let stage: 'connect' | 'tls' | 'answer' = 'connect';
+    const sent = request({
+      ...{ method: 'POST', host: address, port: url.port === '' ? 443 : Number(url.port) },
+      ...{ path: `${url.pathname}${url.search}`, agent: false, signal },
+      // Whatever the environment says, a certificate is judged, by the name or by the address if that is the name.
+      rejectUnauthorized: true,
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      ...(authorities === null ? {} : { ca: authorities }),
+      headers: {
+        ...{ host: url.host, 'user-agent': 'game-server-panel', 'accept-encoding': 'identity' },
+        ...{ 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
+        ...headers,
+      },
+    });
+    sent.on('socket', (socket) => {
+      socket.once('connect', () => {
+        stage = 'tls';
+      });
+      socket.once('secureConnect', () => {
+        stage = 'answer';
+      });
+    });
+    sent.on('error', () => reject(new Failed(limit.aborted ? 'timeout' : stage === 'tls' ? 'tls' : 'connect')));
+    sent.on('response', resolve);
+    sent.end(body);
+  });
+}
+
+/** The first bytes of the answer; an answer that breaks off or is slow has been given all the same. */
+async function beginOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes >= MOST_BYTES) break;
+    }
+  } catch {
+    // Its status stands.
+  }
+  response.destroy();
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function judged(
+  { statusCode = 0, headers }: IncomingMessage,
+  text: string,
+  { url, secret }: Posting,
+): Omit<Delivery, 'ms'> {
+  const delivered = statusCode >= 200 && statusCode < 300;
+  const isRedirect = statusCode >= 300 && statusCode < 400;
+  const error = delivered ? null : isRedirect ? 'redirect' : 'status';
+  const answer = shownAnswer(text, secretsOf(url, secret));
+  return { delivered, status: statusCode, answer, error, retryAfterMs: retryAfterOf(headers['retry-after'], text) };
+}
+
+/** Everything of the URL beyond its origin, also in parts: a server repeats a token alone. */
+function secretsOf({ pathname, search, hash }: URL, secret: string): string[] {
+  const words = [...pathname.split('/'), ...search.slice(1).split(/[&=]/)];
+  const parts = [...words, ...words.map(decoded)].filter((part) => part.length >= LEAST_TOKEN_CHARS);
+  return [`${pathname}${search}`, pathname, search, hash, secret, ...parts];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `Retry-After` in seconds or as a date, or Discord's `retry_after` in seconds; null: none. */
+function retryAfterOf(header: string | undefined, text: string): number | null {
+  const ofHeader =
+    header === undefined ? Number.NaN : /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  const waits = Number.isNaN(ofHeader) ? secondsOf(text) * 1000 : ofHeader;
+  return Number.isNaN(waits) ? null : Math.min(Math.max(0, Math.ceil(waits)), MOST_RETRY_MS);
+}
+
+function secondsOf(text: string): number {
+  try {
+    const { retry_after: seconds } = JSON.parse(text) as { readonly retry_after?: unknown };
+    return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : Number.NaN;
+  } catch {
+    return Number.NaN;
+  }
+}
