@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { TEST_SEED } from './test/support/test-seed.ts';
+import { BUILT_THREADS } from './test/support/thread-programs.ts';
 
 /** Once on every engine. */
 const CONTRACT_TESTS = ['test/contract/**/*.test.ts', 'test/e2e/write-behind-kill.test.ts'];
@@ -45,7 +46,8 @@ const ISOLATED_TESTS = [
   'test/panel/{backups,browser}/backups.test.ts',
 ];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
-const COMPILE_CACHE = './test/support/compile-cache.ts';
+/** Of every project: tests start the sidecar. */
+const PROGRAMS = ['./test/support/compile-cache.ts', './test/support/thread-programs.ts'];
 const WORKER_PROGRAM = './test/support/worker-program.ts';
 
 const excludedTests = excludedEngines(process.env).flatMap((engine) => [
@@ -78,12 +80,13 @@ function contractOn(engine: TestedEngine) {
       // Four servers share the processors with the tests.
       testTimeout: 90_000,
       hookTimeout: 120_000,
-      globalSetup: isServerEngine(engine) ? [COMPILE_CACHE, PROVIDE_SERVERS] : [COMPILE_CACHE],
+      globalSetup: isServerEngine(engine) ? [...PROGRAMS, PROVIDE_SERVERS] : PROGRAMS,
     },
   };
 }
 
 export default defineConfig({
+  plugins: [BUILT_THREADS],
   test: {
     pool: 'forks',
     maxWorkers: 2,
@@ -108,7 +111,7 @@ export default defineConfig({
             ...[...TIMED_TESTS, ...ISOLATED_TESTS, ...CLUSTER_TESTS, ...excludedTests],
           ],
           isolate: false,
-          globalSetup: [COMPILE_CACHE],
+          globalSetup: PROGRAMS,
         },
       },
       {
@@ -117,7 +120,7 @@ export default defineConfig({
           name: 'isolated',
           include: ISOLATED_TESTS,
           exclude: [...WAITING_TESTS, ...excludedTests],
-          globalSetup: [COMPILE_CACHE, WORKER_PROGRAM],
+          globalSetup: [...PROGRAMS, WORKER_PROGRAM],
         },
       },
       {
@@ -126,7 +129,7 @@ export default defineConfig({
           name: 'worker',
           include: WORKER_TESTS,
           env: { TEST_THREAD: 'worker' },
-          globalSetup: [COMPILE_CACHE, WORKER_PROGRAM],
+          globalSetup: [...PROGRAMS, WORKER_PROGRAM],
         },
       },
       {
@@ -137,7 +140,7 @@ export default defineConfig({
           include: ENGINE_TESTS,
           exclude: [...WAITING_ENGINE_TESTS, ...excludedTests],
           isolate: false,
-          globalSetup: [COMPILE_CACHE, PROVIDE_SERVERS],
+          globalSetup: [...PROGRAMS, PROVIDE_SERVERS],
         },
       },
       ...chosenEngines(process.env).map(contractOn),
@@ -149,7 +152,7 @@ export default defineConfig({
           isolate: false,
           env: { TEST_TRANSPORT: 'stream' },
           provide: { engine: 'sqlite', differential },
-          globalSetup: [COMPILE_CACHE],
+          globalSetup: PROGRAMS,
         },
       },
       {
@@ -158,7 +161,7 @@ export default defineConfig({
           name: 'stream:connector',
           include: STREAM_CONNECTOR_TESTS,
           env: { TEST_TRANSPORT: 'stream' },
-          globalSetup: [COMPILE_CACHE],
+          globalSetup: PROGRAMS,
         },
       },
       {
@@ -168,7 +171,7 @@ export default defineConfig({
           name: 'waiting',
           include: WAITING_TESTS,
           exclude: [...CONTRACT_TESTS, ...excludedTests],
-          globalSetup: [COMPILE_CACHE],
+          globalSetup: PROGRAMS,
         },
       },
       {
@@ -178,7 +181,7 @@ export default defineConfig({
           name: 'waiting:engines',
           include: WAITING_ENGINE_TESTS,
           exclude: excludedTests,
-          globalSetup: [COMPILE_CACHE, PROVIDE_SERVERS],
+          globalSetup: [...PROGRAMS, PROVIDE_SERVERS],
         },
       },
       {
@@ -191,7 +194,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           isolate: false,
           testTimeout: 90_000,
-          globalSetup: [COMPILE_CACHE],
+          globalSetup: PROGRAMS,
         },
       },
       {
@@ -201,7 +204,7 @@ export default defineConfig({
           include: TIMED_TESTS,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
-          globalSetup: [COMPILE_CACHE],
+          globalSetup: PROGRAMS,
         },
       },
     ],

@@ -111,6 +111,17 @@ async function bundleConnector(root: string, folder: string): Promise<string[]> 
   return [...new Set(packages.flat())].sort();
 }
 
+/** Each stands beside the program that starts its threads. */
+const THREADS = {
+  'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts',
+  'panel-worker': 'sidecar/panel/work/worker.ts',
+};
+
+/** Programs of the sidecar's threads alone. */
+export function bundleThreads(root: string, folder: string): Promise<string[]> {
+  return bundle(root, folder, THREADS);
+}
+
 export async function bundlePrograms(root: string, target: string, version: string): Promise<BundledPackages> {
   const sidecar = join(target, 'sidecar');
   const standalone = join(target, 'standalone');
@@ -125,8 +136,7 @@ export async function bundlePrograms(root: string, target: string, version: stri
       {
         sidecar: 'sidecar/main.ts',
         'sidecar-keeper': 'sidecar/keeper/main.ts',
-        'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts',
-        'panel-worker': 'sidecar/panel/work/worker.ts',
+        ...THREADS,
       },
       // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
       { splitting: true, chunkNames: '[name]-[hash]' },
