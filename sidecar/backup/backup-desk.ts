@@ -58,6 +58,8 @@ export interface BackupChoice {
 export interface RestoreWish extends BackupChoice {
   /** New name of the namespace, beside the old one; null for its own, whose rows are replaced. */
   readonly as: string | null;
+  /** Runs when the backup is opened and before anything is changed: what it stores is as new as it can be. */
+  readonly before: () => Promise<void>;
   readonly report: MoveReport;
   readonly signal: AbortSignal;
 }
@@ -107,11 +109,11 @@ export class BackupDesk {
   /**
    * In a process of its own. A place off the machine that failed stands in the result.
    *
-   * @param options `keepsAll`: no older local backup is deleted. @throws BackupBusy, MoveRefused
+   * @param options `keepsAll`: no older backup is deleted, here or off the machine. @throws BackupBusy, MoveRefused
    */
   async make({ keepsAll = false }: { readonly keepsAll?: boolean } = {}): Promise<MadeAndSent> {
     const { config } = this.#parts;
-    const keep = keepsAll ? [] : ['--keep', String(config.backup.keep)];
+    const keep = keepsAll ? ['--keep-all'] : ['--keep', String(config.backup.keep)];
     const ended = await this.#run(['backup', '--config', config.file, '--json', ...keep]);
     if (ended.output === '') throw this.#failed(ended);
     const made = JSON.parse(ended.output) as MadeAndSent;
@@ -143,20 +145,21 @@ export class BackupDesk {
 
   /**
    * Restores while the sidecar serves: its namespaces answer 409 `sync_in_progress` meanwhile, their queued writes are
-   * applied first. It may be repeated after a crash. The caller makes a backup before it. @throws MoveRefused and others
+   * applied first. It may be repeated after a crash. The caller makes a backup in `before`. @throws MoveRefused and others
    */
   async restore(wish: RestoreWish): Promise<void> {
     const { config, environment } = this.#parts;
     const { signal } = wish;
     const restoring = { config, environment, signal, mustOpen: true };
-    // No other process makes a backup of closed namespaces meanwhile, or deletes the one that is read.
-    await withBackupFolder(config.backup.folder, () =>
-      withOpenedBackup(wish, restoring, async ({ path, namespaces }) => {
-        const chosen = wish.namespace === null ? namespaces : [wish.namespace];
-        const targets = wish.as === null ? chosen : [wish.as];
-        await this.#whileClosed(targets, () => this.#restoreClosed(path, chosen, targets, wish));
-      }),
-    );
+    await withOpenedBackup(wish, restoring, async ({ path, namespaces }) => {
+      const chosen = wish.namespace === null ? namespaces : [wish.namespace];
+      const targets = wish.as === null ? chosen : [wish.as];
+      await wish.before();
+      // No other process makes a backup of closed namespaces meanwhile, or deletes the one that is read.
+      await withBackupFolder(config.backup.folder, () =>
+        this.#whileClosed(targets, () => this.#restoreClosed(path, chosen, targets, wish)),
+      );
+    });
   }
 
   /** Gives up what runs in a process of its own. */

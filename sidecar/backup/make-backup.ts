@@ -16,6 +16,8 @@ export interface MakeOptions {
   readonly folder: string;
   /** Number of local backups that stay; null for all. */
   readonly keep: number | null;
+  /** Deletes nothing off the machine: what is kept there may be restored next. */
+  readonly keepsAll?: boolean;
   readonly log: EngineLog;
   readonly report: MoveReport;
   readonly signal: AbortSignal;
@@ -91,14 +93,18 @@ async function send(newest: KeptBackup, options: SendOptions): Promise<SentResul
     });
     report.say(`sends ${newest.name} → ${remote.store.place}`);
     const { object, bytes, sha256 } = await remote.send(newest, secretsOf(config), signal);
-    const deleted = await remote.prune(signal).catch((error: unknown) => {
-      report.say(`warning: old backups off this machine were not deleted: ${(error as Error).message}`);
-      return [];
-    });
+    const deleted = options.keepsAll === true ? [] : await pruned(remote, options);
     return { object, bytes, sha256, deleted };
   } finally {
     remote.close();
   }
+}
+
+function pruned(remote: RemoteBackups, { report, signal }: SendOptions): Promise<string[]> {
+  return remote.prune(signal).catch((error: unknown) => {
+    report.say(`warning: old backups off this machine were not deleted: ${(error as Error).message}`);
+    return [];
+  });
 }
 
 function secretsOf({ backup, file, folder }: SidecarConfig): string | null {

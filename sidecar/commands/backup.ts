@@ -20,6 +20,7 @@ import { checkThere, databaseName, logOf } from './with-engine.ts';
 export const BACKUP_OPTIONS = {
   to: { type: 'string', value: 'DIR', about: 'folder of the backups (default backup.folder of the configuration)' },
   keep: { type: 'string', value: 'N', about: 'deletes the oldest beyond N afterwards (default: none is deleted)' },
+  'keep-all': { type: 'boolean', about: 'deletes no older backup, here or off this machine' },
   list: { type: 'boolean', about: 'only lists the backups that are there' },
   identity: { type: 'string', value: 'FILE', about: 'drill: the file that opens encrypted backups' },
   ...JSON_OPTION,
@@ -30,6 +31,7 @@ interface BackupCall {
   readonly config: SidecarConfig;
   readonly folder: string;
   readonly keep: number | null;
+  readonly keepsAll: boolean;
   readonly isJson: boolean;
   readonly io: MoveIo;
 }
@@ -39,15 +41,16 @@ export async function runBackup(args: readonly string[], io: MoveIo): Promise<bo
   const { values, positionals } = readingArguments(() =>
     parseArgs({ args: [...args], options: BACKUP_OPTIONS, allowPositionals: true }),
   );
-  const { to, keep, json = false, list = false } = values;
+  const { to, keep, json = false, list = false, 'keep-all': keepsAll = false } = values;
   if (keep !== undefined && !/^[1-9]\d{0,4}$/.test(keep))
     throw new UsageError(`--keep: expected a number from 1, got ${keep}`);
+  if (keep !== undefined && keepsAll) throw new UsageError('expected at most one of --keep and --keep-all');
   const [word = 'make', ...more] = positionals;
   if (more.length > 0) throw new UsageError(`expected one word after backup, got ${positionals.join(' ')}`);
   if (word === 'keygen') return keygen(json, io);
   const config = loadConfig(values.config ?? DEFAULT_CONFIG, io.environment, true);
   const folder = to === undefined ? config.backup.folder : resolve(to);
-  const call = { config, folder, keep: keep === undefined ? null : Number(keep), isJson: json, io };
+  const call = { config, folder, keep: keep === undefined ? null : Number(keep), keepsAll, isJson: json, io };
   if (list) return listAll(call);
   if (word === 'make') return make(call);
   if (word === 'send') return send(call);
@@ -55,12 +58,13 @@ export async function runBackup(args: readonly string[], io: MoveIo): Promise<bo
   throw new UsageError(`unknown word ${word} after backup; --help shows them all`);
 }
 
-async function make({ config, folder, keep, isJson, io }: BackupCall): Promise<boolean> {
+async function make({ config, folder, keep, keepsAll, isJson, io }: BackupCall): Promise<boolean> {
   const { report, environment, signal } = isJson ? quiet(io) : io;
   checkThere(config.database);
   const source = databaseName(config.database);
   report.say(`backs up ${source} → ${folder}`);
-  const made = await makeBackup({ config, environment, source, folder, keep, log: logOf(io), report, signal });
+  const what = { config, environment, source, folder, keep, keepsAll };
+  const made = await makeBackup({ ...what, log: logOf(io), report, signal });
   if (isJson) io.report.say(JSON.stringify(made));
   else tell(made, io);
   return isSent(made.remote, io);

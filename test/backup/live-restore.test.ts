@@ -43,15 +43,23 @@ async function names(namespace: string): Promise<string[]> {
 }
 
 /** Names of the backup, here and off the machine. */
-async function backUp(): Promise<{ local: string; remote: string }> {
+async function backUp(...args: string[]): Promise<{ local: string; remote: string }> {
   const { io, lines } = copyIo();
-  expect(await runBackup(['--config', sidecar.configFile, '--json'], io)).toBe(true);
+  expect(await runBackup([...args, '--config', sidecar.configFile, '--json'], io)).toBe(true);
   const { path, remote } = JSON.parse(lines.join('')) as { path: string; remote: { object: string } };
   return { local: path.split('/').at(-1) ?? '', remote: remote.object };
 }
 
 const wish = (name: string, more: object = {}) => ({
-  ...{ name, where: 'local' as const, namespace: null, as: null, report: copyIo().io.report, signal: NEVER },
+  ...{
+    name,
+    where: 'local' as const,
+    namespace: null,
+    as: null,
+    before: async () => {},
+    report: copyIo().io.report,
+    signal: NEVER,
+  },
   ...more,
 });
 
@@ -84,7 +92,7 @@ it('lists both places, counts then and now, and restores over rows and queued wr
     ['before', 'goes on'],
     ['before', 'goes on'],
   ]);
-  expect(await sidecar.client.must('health')).toMatchObject({ backup: { sentAgeSeconds: null, drillFailed: false } });
+  expect(await sidecar.client.must('health')).toMatchObject({ backup: { drillFailed: false } });
   await sidecar.stop();
   sidecar = await start();
   expect(await sidecar.client.must('health')).toMatchObject({
@@ -92,6 +100,25 @@ it('lists both places, counts then and now, and restores over rows and queued wr
   });
   expect(await names('stats')).toEqual(['before', 'goes on']);
   expect(sidecar.log.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+it('the way back is made when the backup is here, immediately before the database is changed', async () => {
+  const { remote } = await backUp();
+  await insert('game', 'during the download');
+  let held: string[] = [];
+  const before = async (): Promise<void> => {
+    const [scratch = ''] = readdirSync(join(folder, 'data/opened-backup'));
+    expect(readdirSync(join(folder, 'data/opened-backup', scratch))).toEqual([expect.stringMatching(/Z$/)]);
+    held = await names('game');
+    // Nothing is closed, the folder of the backups is free, and the newest of the day does not replace the restored one.
+    await backUp('--keep-all');
+  };
+  await sidecar.backups.restore(wish(remote, { where: 'remote', before }));
+  expect([held, await names('game')]).toEqual([['before', 'during the download'], ['before']]);
+  const fails = () => Promise.reject(new Error('the disk is full'));
+  await insert('game', 'later');
+  await expect(sidecar.backups.restore(wish(remote, { where: 'remote', before: fails }))).rejects.toThrow('full');
+  expect(await names('game')).toEqual(['before', 'later']);
 });
 
 it('one namespace comes under a new name beside the old one, from the other place', async () => {

@@ -56,19 +56,27 @@ function restoreJob(desk: BackupDesk): JobKind<RestoreInput> {
   };
 }
 
-/** A namespace under a new name replaces nothing, so that nothing has to be undone. */
+/**
+ * The backup for the way back is made when the other one is here, so that the minutes of a download are in it. A namespace
+ * under a new name replaces nothing: there is nothing to undo.
+ */
 async function restore(job: RunningJob<RestoreInput>, desk: BackupDesk): Promise<RestoreOutcome> {
   const { name, where, namespace, as } = job.input;
   const isBegun = job.steps.some((step) => step.name === 'restoring');
   if (!isBegun) await checkListed(job, desk);
-  const undo = as === null ? await backupBefore(job, desk) : null;
-  if (!isBegun) {
-    job.commit();
-    job.step('restoring');
-  }
-  job.log(`Restoring ${namespace ?? 'all namespaces'} of ${name}`);
-  // Ended by the end of the panel alone, and resumed after it.
-  await refusing(desk.restore({ name, where, namespace, as, report: reportOf(job), signal: job.signal }), desk);
+  let undo: string | null = null;
+  const before = async (): Promise<void> => {
+    if (as === null) undo = await backupBefore(job, desk);
+    if (!isBegun) {
+      job.commit();
+      job.step('restoring');
+    }
+    job.log(`Restoring ${namespace ?? 'all namespaces'} of ${name}`);
+  };
+  if (where === 'remote') job.log(`Fetching ${name}`);
+  // After `commit` it is ended by the end of the panel alone, and resumed after that.
+  const wish = { name, where, namespace, as, before, report: reportOf(job), signal: job.signal };
+  await refusing(desk.restore(wish), desk, job.signal);
   job.log(undo === null ? 'Restored' : `Restored; ${undo} is the way back`);
   return { undo, namespace };
 }
@@ -85,7 +93,7 @@ async function backupBefore(job: RunningJob<RestoreInput>, desk: BackupDesk): Pr
   const known = job.steps.find((step) => step.name === 'backup')?.data.undo;
   if (typeof known === 'string') return known;
   job.log('Making a backup of what is there now');
-  const { path } = await refusing(desk.make({ keepsAll: true }), desk, job.signal);
+  const { path } = await desk.make({ keepsAll: true });
   const undo = basename(path);
   job.step('backup', { undo });
   return undo;
