@@ -29,6 +29,9 @@ describe.skipIf(why !== null)(`the second factor on pages${why === null ? '' : `
     await panel?.stop();
   });
 
+  const fits = async () =>
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+
   it('is set with a picture, and asked for at the next sign-in', async () => {
     await page.goto(`${panel.address}/#/settings`);
     await page.getByRole('button', { name: 'Set up' }).click();
@@ -64,6 +67,69 @@ describe.skipIf(why !== null)(`the second factor on pages${why === null ? '' : `
       await visitor.getByRole('button', { name: 'Sign in' }).click();
       await visitor.getByRole('navigation', { name: 'Pages' }).waitFor();
     }
+  });
+
+  it('is needed for permissions of the owner’s choice, whose holders set it up before anything else', async () => {
+    await panel.account('helper', ['console.read', 'console.write']);
+    await page.goto(`${panel.address}/#/settings`);
+    await page.reload();
+    const form = page.locator('section').filter({ hasText: 'Second factor needed for' });
+    await form.getByText('0 permissions').click();
+    await form.getByLabel('Send commands to the console').check();
+    await fits();
+    await expectAccessible(page);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => panel.services.settings.values.secondFactorFor).toEqual(['console.write']);
+    await form.getByText('1 permission').waitFor();
+
+    const helper = await browser.visit(panel.address, { width: 390 });
+    await helper.getByLabel('User name').fill('helper');
+    await helper.getByLabel('Password').fill(PASSWORD);
+    await helper.getByRole('button', { name: 'Sign in' }).click();
+    await helper.getByText('Your permissions need a second factor').waitFor();
+    expect(await helper.getByRole('heading', { level: 1 }).textContent()).toBe('Second factor');
+    expect(await helper.getByRole('button', { name: 'Open menu' }).count()).toBe(0);
+    await expectAccessible(helper);
+    await helper.getByRole('button', { name: 'Set up' }).click();
+    const dialog = helper.getByRole('dialog');
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Go on' }).click();
+    const secret = await dialog.getByLabel('Or type this').inputValue();
+    await dialog.getByLabel('Code').fill(codeOf(secret, now()));
+    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await helper.getByRole('dialog', { name: 'Recovery codes' }).waitFor();
+    await expectAccessible(helper);
+    await helper.getByRole('button', { name: 'I have kept them' }).click();
+    await helper.getByRole('button', { name: 'Open menu' }).waitFor();
+    await helper.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  it('holds an account back that is signed in when its permission is chosen', async () => {
+    await panel.account('reader', ['logs.read']);
+    const reader = await browser.visit(panel.address);
+    await signIn(reader, 'reader', PASSWORD);
+    panel.services.settings.update({ secondFactorFor: ['console.write', 'logs.read'] });
+    await reader.evaluate("location.hash = '#/logs'");
+    await reader.getByText('Your permissions need a second factor').waitFor();
+    await reader.getByRole('button', { name: 'Sign out' }).click();
+    await reader.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
+  it('is removed by a manager for a lost phone, never for the own account', async () => {
+    await page.goto(`${panel.address}/#/accounts`);
+    const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
+    const reset = (name: string) => row(name).getByRole('button', { name: 'Remove factor' });
+    await reset('helper').waitFor();
+    expect(await reset('owner').isDisabled()).toBe(true);
+    expect(await reset('reader').count()).toBe(0);
+    await fits();
+    await reset('helper').click();
+    await page.getByRole('dialog').getByText('The password alone opens this account').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove factor' }).click();
+    await page.getByText('The second factor of helper is removed.').waitFor();
+    await expect.poll(() => reset('helper').count()).toBe(0);
+    expect(panel.services.secondFactors.isSet(panel.services.accounts.idOf('helper'))).toBe(false);
   });
 
   it('has made no page complain', () => expect(browser.complaints).toEqual([]));

@@ -15,7 +15,7 @@ interface AccountTableProps {
   readonly accounts: readonly AccountView[];
   readonly onEdit: (account: AccountView) => void;
   readonly onLook: (username: string) => void;
-  readonly onDeleted: () => void;
+  readonly onChanged: () => void;
 }
 
 export function AccountTable({ accounts, ...actions }: AccountTableProps) {
@@ -25,8 +25,11 @@ export function AccountTable({ accounts, ...actions }: AccountTableProps) {
     { title: t('accounts.areas'), cell: ({ permissions }) => <Areas permissions={permissions} /> },
     {
       title: t('accounts.state'),
-      cell: ({ enabled }) => (
-        <Badge tone={enabled ? 'good' : 'idle'}>{t(enabled ? 'accounts.enabled' : 'accounts.disabled')}</Badge>
+      cell: ({ enabled, secondFactor }) => (
+        <span class="words">
+          <Badge tone={enabled ? 'good' : 'idle'}>{t(enabled ? 'accounts.enabled' : 'accounts.disabled')}</Badge>
+          {secondFactor && <Tag>{t('accounts.factor')}</Tag>}
+        </span>
       ),
     },
     { title: t('accounts.actions'), isActions: true, cell: (account) => <Actions account={account} {...actions} /> },
@@ -54,7 +57,7 @@ function Areas({ permissions }: { permissions: readonly string[] }) {
   const held = new Set(permissions);
   return (
     <ul class="areas">
-      {GROUP_NAMES.filter((name) => name !== 'tools').map((name) => {
+      {GROUP_NAMES.map((name) => {
         const share = shareOf(name, held);
         return (
           <li key={name} class={`area ${share}`}>
@@ -69,7 +72,7 @@ function Areas({ permissions }: { permissions: readonly string[] }) {
 
 type ActionsProps = Omit<AccountTableProps, 'accounts'> & { readonly account: AccountView };
 
-function Actions({ account, onEdit, onLook, onDeleted }: ActionsProps) {
+function Actions({ account, onEdit, onLook, onChanged }: ActionsProps) {
   const { username, permissions } = account;
   const own = useStore(session, (value) => value.permissions);
   const isBeyond = beyond(permissions, own).length > 0;
@@ -77,7 +80,7 @@ function Actions({ account, onEdit, onLook, onDeleted }: ActionsProps) {
     if (!(await isMeant(username))) return;
     await api.post('/api/users/delete', { username });
     tellDone(t('accounts.deleted', { name: username }));
-    onDeleted();
+    onChanged();
   });
   return (
     <span class="row-actions">
@@ -93,6 +96,7 @@ function Actions({ account, onEdit, onLook, onDeleted }: ActionsProps) {
       >
         {t('common.edit')}
       </Button>
+      {account.secondFactor && <FactorReset account={account} isBeyond={isBeyond} onReset={onChanged} />}
       <Button
         kind="quiet"
         icon="trash"
@@ -104,6 +108,38 @@ function Actions({ account, onEdit, onLook, onDeleted }: ActionsProps) {
         {t('accounts.delete')}
       </Button>
     </span>
+  );
+}
+
+interface FactorResetProps {
+  readonly account: AccountView;
+  readonly isBeyond: boolean;
+  readonly onReset: () => void;
+}
+
+/** For an account whose phone is lost. The own factor goes with a code, in the settings. */
+function FactorReset({ account: { username }, isBeyond, onReset }: FactorResetProps) {
+  const isOwn = useStore(session, (value) => value.username === username);
+  const [reset, isResetting] = useAction(async () => {
+    const title = t('accounts.askResetFactor', { name: username });
+    const question = { title, text: t('accounts.resetFactorText'), action: t('accounts.resetFactor') };
+    if (!(await confirmed({ ...question, isDanger: true }))) return;
+    await api.post('/api/users/second-factor/reset', { username });
+    tellDone(t('accounts.factorReset', { name: username }));
+    onReset();
+  });
+  const refusal = isOwn ? t('errors.secondFactor.own') : isBeyond ? t('accounts.beyond') : null;
+  return (
+    <Button
+      kind="quiet"
+      icon="key"
+      disabled={refusal !== null}
+      busy={isResetting}
+      title={refusal ?? `${t('accounts.resetFactor')}: ${username}`}
+      onClick={reset}
+    >
+      {t('accounts.resetFactor')}
+    </Button>
   );
 }
 

@@ -48,7 +48,7 @@ function AccountList({ isMaking, onMade }: { isMaking: boolean; onMade: () => vo
     <Ready of={loaded}>
       {({ users }) => (
         <>
-          <AccountTable accounts={users} onEdit={setEdited} onLook={setLooked} onDeleted={loaded.reload} />
+          <AccountTable accounts={users} onEdit={setEdited} onLook={setLooked} onChanged={loaded.reload} />
           {(isMaking || edited !== null) && <AccountDialog account={edited} onClose={close} onSaved={loaded.reload} />}
           {looked !== null && <AccessDialog username={looked} onClose={() => setLooked(null)} />}
         </>

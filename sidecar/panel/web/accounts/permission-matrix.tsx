@@ -44,8 +44,7 @@ export function PermissionMatrix({ held, onChange }: PermissionMatrixProps) {
         </p>
       </div>
       <div class="groups">
-        {/* Permissions of routes that do not exist yet come with a preset and are not shown. */}
-        {GROUP_NAMES.filter((name) => name !== 'tools').map((name) => (
+        {GROUP_NAMES.map((name) => (
           <Group key={name} name={name} held={held} own={own} onChange={onChange} />
         ))}
       </div>

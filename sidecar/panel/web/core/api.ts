@@ -1,3 +1,4 @@
+import type { FactorState } from '#panel/shapes/second-factor.ts';
 import { noteServerTime } from './clock.ts';
 import { PanelFault } from './panel-fault.ts';
 
@@ -5,6 +6,7 @@ export interface SessionReply {
   readonly authenticated: boolean;
   readonly username: string;
   readonly permissions: readonly string[];
+  readonly secondFactor: FactorState;
   readonly csrf: string;
 }
 
@@ -16,10 +18,12 @@ export interface SessionListener {
   renewed(reply: SessionReply): boolean;
   /** The panel no longer knows this session. */
   ended(): void;
+  /** The account has to set a second factor before anything else. */
+  held(): void;
 }
 
 let token = '';
-let listener: SessionListener = { renewed: () => true, ended: () => {} };
+let listener: SessionListener = { renewed: () => true, ended: () => {}, held: () => {} };
 
 export function listenToSession(to: SessionListener): void {
   listener = to;
@@ -99,6 +103,7 @@ async function answered<T>(work: Promise<Response>, take: (response: Response) =
     if (error instanceof PanelFault && (error.key === 'session.missing' || error.key === 'session.expired')) {
       listener.ended();
     }
+    if (error instanceof PanelFault && error.key === 'secondFactor.required') listener.held();
     throw error;
   }
 }

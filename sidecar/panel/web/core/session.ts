@@ -1,4 +1,5 @@
 import type { Permission } from '#panel/shapes/permissions.ts';
+import type { FactorState } from '#panel/shapes/second-factor.ts';
 import { api, fetchSession, listenToSession, type SessionReply } from './api.ts';
 import { isLanguage, LANGUAGES, useLanguage, useTexts } from './i18n.ts';
 import { createStore, useStore } from './store.ts';
@@ -10,6 +11,7 @@ export interface Session {
   readonly phase: 'loading' | 'failed' | 'setup' | 'anonymous' | 'signed-in';
   readonly username: string;
   readonly permissions: ReadonlySet<string>;
+  readonly secondFactor: FactorState;
   readonly ended: EndReason | null;
   /** Steps that setup leaves to do by hand; English. */
   readonly notes: readonly string[];
@@ -28,6 +30,7 @@ export const session = createStore<Session>({
   phase: 'loading',
   username: '',
   permissions: new Set(),
+  secondFactor: 'none',
   ended: null,
   notes: [],
   dashboardName: '',
@@ -55,6 +58,7 @@ async function enter(reply: SessionReply): Promise<void> {
     phase: 'signed-in',
     username: reply.username,
     permissions: new Set(reply.permissions),
+    secondFactor: reply.secondFactor,
     ended: null,
   });
 }
@@ -134,11 +138,18 @@ function takeOver(reply: SessionReply): boolean {
     location.reload();
     return false;
   }
-  if (phase === 'signed-in') setPermissions(reply.permissions);
+  if (phase === 'signed-in') {
+    setPermissions(reply.permissions);
+    session.set({ secondFactor: reply.secondFactor });
+  }
   return true;
 }
 
-listenToSession({ renewed: takeOver, ended: () => void leave('expired') });
+listenToSession({
+  renewed: takeOver,
+  ended: () => void leave('expired'),
+  held: () => session.set({ secondFactor: 'required' }),
+});
 
 /** `const can = useCan(); can('server.start')`: follows changes while the page is open. */
 export function useCan(): (...needed: Permission[]) => boolean {

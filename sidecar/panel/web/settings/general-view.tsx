@@ -11,6 +11,7 @@ import { numberFault, panelNameFault } from '../core/field-checks.ts';
 import { t } from '../core/i18n.ts';
 import { session, useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
+import { FactorForm } from './factor-form.tsx';
 
 interface GeneralViewProps {
   readonly settings: SettingsDocument;
@@ -22,6 +23,7 @@ export function GeneralView(props: GeneralViewProps) {
   return (
     <>
       <NameForm {...props} />
+      <FactorForm {...props} />
       {backend !== 'none' && <RunningForm {...props} />}
       <FolderForm />
     </>

@@ -15,6 +15,15 @@ type Step = 'begin' | 'recovery' | 'remove';
 
 /** The own account's second factor. */
 export function SecondFactorView() {
+  return (
+    <Section title={t('settings.secondFactor')}>
+      <SecondFactorSteps onSet={() => {}} />
+    </Section>
+  );
+}
+
+/** @param onSet called once the recovery codes of a new factor are kept */
+export function SecondFactorSteps({ onSet }: { readonly onSet: () => void }) {
   const loaded = useLoaded<FactorView>('/api/second-factor');
   const [step, setStep] = useState<Step | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
@@ -23,8 +32,12 @@ export function SecondFactorView() {
     setCodes(found);
     loaded.reload();
   };
+  const close = () => {
+    setCodes(null);
+    onSet();
+  };
   return (
-    <Section title={t('settings.secondFactor')}>
+    <>
       <Ready of={loaded}>
         {({ totp, recoveryCodes, required }) => (
           <div class="form">
@@ -37,7 +50,9 @@ export function SecondFactorView() {
                   <Button onClick={() => setStep('remove')}>{t('settings.removeFactor')}</Button>
                 </>
               ) : (
-                <Button onClick={() => setStep('begin')}>{t('settings.setFactor')}</Button>
+                <Button kind={required ? 'primary' : 'plain'} onClick={() => setStep('begin')}>
+                  {t('settings.setFactor')}
+                </Button>
               )}
             </div>
           </div>
@@ -47,8 +62,8 @@ export function SecondFactorView() {
       {(step === 'recovery' || step === 'remove') && (
         <ChangeDialog step={step} onClose={() => setStep(null)} onDone={done} />
       )}
-      {codes !== null && <CodesDialog codes={codes} onClose={() => setCodes(null)} />}
-    </Section>
+      {codes !== null && <CodesDialog codes={codes} onClose={close} />}
+    </>
   );
 }
 

@@ -10,6 +10,10 @@ const loadShell = async (): Promise<ComponentType> => {
   const [{ SignedIn }] = await Promise.all([import('./signed-in.tsx'), loadPagesStyle()]);
   return SignedIn;
 };
+const loadFactor = async (): Promise<ComponentType> => {
+  const [{ FactorPage }] = await Promise.all([import('../sign-in/factor-page.tsx'), loadPagesStyle()]);
+  return FactorPage;
+};
 const loadSetup = async (): Promise<ComponentType> => (await import('../setup/setup-page.tsx')).SetupPage;
 
 /** Root of the page: loading, setup, sign-in or the panel, by the phase of the session. */
@@ -17,6 +21,7 @@ export function App() {
   // Renders everything below again in another language.
   useLocale();
   const phase = useStore(session, (value) => value.phase);
+  const isHeld = useStore(session, (value) => value.secondFactor === 'required');
   switch (phase) {
     case 'loading':
       return <div class="boot" aria-busy="true" />;
@@ -27,7 +32,7 @@ export function App() {
     case 'anonymous':
       return <SignInPage />;
     case 'signed-in':
-      return <Lazy load={loadShell} />;
+      return <Lazy load={isHeld ? loadFactor : loadShell} />;
     default:
       return phase satisfies never;
   }
