@@ -23,6 +23,7 @@ type Texts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 /** Areas of the texts by the time at which a page reads them; all others are read at sign-in (`web/core/i18n.ts`). */
 const FIRST_AREAS: readonly string[] = ['common', 'sign-in', 'setup'];
 const TOOL_AREAS: readonly string[] = [
+  'notices',
   'tools',
   'install',
   'backups',

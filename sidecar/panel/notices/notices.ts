@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AttemptLimit } from '../attempt-limit.ts';
 import { PanelError } from '../panel-error.ts';
+import { noticeTitle, type TitledEvent } from '../shapes/notice-titles.ts';
 import {
   ALL_EVENTS,
   MOST_NOTICE_TARGETS,
@@ -17,7 +18,6 @@ import type { Notice } from './notice.ts';
 import { readTarget, type TargetFields, type TargetRules } from './target-input.ts';
 import { TargetQueue } from './target-queue.ts';
 import type { StoredTarget, TargetStore } from './target-store.ts';
-import { noticeTitle, type TitledEvent } from './titles.ts';
 
 export interface NoticesOptions {
   readonly targets: TargetStore;

@@ -2,6 +2,7 @@ import type { BundleInfo } from '#panel/shapes/bundles.ts';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
 import type { DatabaseHealth } from '#panel/shapes/database.ts';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
+import type { NoticeTarget } from '#panel/shapes/notices.ts';
 import type { PlannedRestart } from '#panel/shapes/schedule.ts';
 import type { ServerStatus } from '#panel/shapes/server.ts';
 import { api } from './api.ts';
@@ -15,6 +16,7 @@ interface EventShapes {
   job: JobStatus;
   health: DatabaseHealth;
   schedule: { readonly next: PlannedRestart | null };
+  notices: { readonly targets: readonly NoticeTarget[] };
   /** Lines that the panel no longer has, or could not send fast enough: from and to, both among them. */
   gap: { readonly from: number; readonly to: number };
   bye: { readonly reason: EndReason };
@@ -32,7 +34,18 @@ interface Live {
 
 export const live = createStore<Live>({ status: null, connection: 'connecting', health: null });
 
-const NAMES = ['status', 'console', 'permissions', 'bundles', 'job', 'health', 'schedule', 'gap', 'bye'] as const;
+const NAMES = [
+  'status',
+  'console',
+  'permissions',
+  'bundles',
+  'job',
+  'health',
+  'schedule',
+  'notices',
+  'gap',
+  'bye',
+] as const;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15_000;
 

@@ -6,15 +6,29 @@ import { tellDone } from '../components/toast.tsx';
 import { t } from '../core/i18n.ts';
 import { useAction } from '../core/use-action.ts';
 
-/** A new token, the only time that it is shown. */
-export function MadeToken({ token, onClose }: { token: string; onClose: () => void }) {
+interface MadeTokenProps {
+  readonly token: string;
+  readonly title?: string;
+  readonly label?: string;
+  readonly hint?: string;
+  readonly onClose: () => void;
+}
+
+/** A new token, or another secret, the only time that it is shown. */
+export function MadeToken({
+  token,
+  title = t('settings.tokenMade'),
+  label = t('settings.token'),
+  hint = t('settings.tokenOnce'),
+  onClose,
+}: MadeTokenProps) {
   const [copy] = useAction(async () => {
     await navigator.clipboard.writeText(token);
     tellDone(t('settings.copied'));
   });
   return (
     <Dialog
-      title={t('settings.tokenMade')}
+      title={title}
       onClose={onClose}
       actions={
         <>
@@ -26,8 +40,8 @@ export function MadeToken({ token, onClose }: { token: string; onClose: () => vo
         </>
       }
     >
-      <Notice kind="warn">{t('settings.tokenOnce')}</Notice>
-      <TextField label={t('settings.token')} value={token} readOnly mono onInput={() => {}} />
+      <Notice kind="warn">{hint}</Notice>
+      <TextField label={label} value={token} readOnly mono onInput={() => {}} />
     </Dialog>
   );
 }

@@ -5,11 +5,12 @@ import { Ready } from '../components/states.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { tellDone } from '../components/toast.tsx';
 import { api } from '../core/api.ts';
-import { LANGUAGES, t } from '../core/i18n.ts';
+import { LANGUAGES, t, useTexts } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
 import { chooseLanguage, useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
+import { Lazy } from '../shell/lazy.tsx';
 import { BridgeView } from './bridge-view.tsx';
 import { ConfigView } from './config-view.tsx';
 import { GeneralView } from './general-view.tsx';
@@ -17,12 +18,17 @@ import { OwnTokens } from './own-tokens.tsx';
 import { ScheduleView } from './schedule-view.tsx';
 import { SecondFactorView } from './second-factor-view.tsx';
 
+async function loadNotices() {
+  await useTexts('tools');
+  return (await import('./notices-view.tsx')).NoticesView;
+}
+
 /** Settings of the own account, and settings of the server. */
 export function SettingsPage() {
   const [part = 'general'] = usePlace().rest;
   const isWriter = useCan()('settings.write');
   const loaded = useLoaded<{ settings: SettingsDocument }>('/api/settings');
-  const tabs = (['general', 'config', 'schedule', 'bridge'] as const).map((name) => ({
+  const tabs = (['general', 'config', 'schedule', 'notices', 'bridge'] as const).map((name) => ({
     link: linkTo('settings', name === 'general' ? [] : [name]),
     label: t(`settings.${name}`),
     isHere: name === part,
@@ -31,6 +37,7 @@ export function SettingsPage() {
     <PageFrame title={t('settings.title')} width="text">
       {isWriter && <Tabs label={t('settings.parts')} tabs={tabs} />}
       {isWriter && part === 'config' && <ConfigView />}
+      {isWriter && part === 'notices' && <Lazy load={loadNotices} />}
       {isWriter && part === 'bridge' && <BridgeView />}
       {isWriter && part === 'schedule' && (
         <Ready of={loaded}>{({ settings }) => <ScheduleView settings={settings} onSaved={loaded.reload} />}</Ready>

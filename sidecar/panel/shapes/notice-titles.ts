@@ -1,6 +1,6 @@
-import type { Locale } from '../shapes/locales.ts';
-import type { NoticeEvent } from '../shapes/notices.ts';
-import TITLES from './titles.json' with { type: 'json' };
+import type { Locale } from './locales.ts';
+import TITLES from './notice-titles.json' with { type: 'json' };
+import type { NoticeEvent } from './notices.ts';
 
 /** Events of notices, with the two that no target lists. */
 export type TitledEvent = NoticeEvent | 'test' | 'digest';
