@@ -1,32 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BundleVersion } from '#panel/shapes/installs.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
-import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import type { Upload } from '#panel/shapes/uploads.ts';
-import { openPanelStore } from '#panel/store/panel-store.ts';
-import { writeConfig } from '#support/config-folder.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, writeFiles } from '../panel/support/install-rig.ts';
-import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
-import { insertAccount } from '../panel/support/quick-account.ts';
+import type { PanelClient } from '../panel/support/panel.ts';
 import { rawZip } from '../panel/support/raw-zip.ts';
+import { KILLERS, type KilledPanel, prepareKilledPanel, startKilledPanel } from './killed-panel.ts';
 
-const MAIN = fileURLToPath(new URL('../../sidecar/main.ts', import.meta.url));
-const KILLERS = {
-  rename: fileURLToPath(new URL('../support/kill-at-rename.ts', import.meta.url)),
-  statement: fileURLToPath(new URL('../support/kill-at-statement.ts', import.meta.url)),
-};
 const BOUNDARY = 'y'.repeat(30);
 
 let folder: string;
 let root: string;
-let sidecar: ChildProcess | null = null;
+let sidecar: KilledPanel | null = null;
 
 function prepare(): void {
   folder = testFolder();
@@ -34,38 +22,13 @@ function prepare(): void {
   mkdirSync(root);
   writeFiles(join(root, 'bundles/shop'), { ...bundleOf('1.0.0'), 'goods.txt': '1.0.0' });
   writeFiles(join(root, 'bundles/bank'), { ...bundleOf('1.0.0'), 'goods.txt': '1.0.0' });
-  writeConfig(folder, { panel: { enabled: true, port: 0 } });
-  const store = openPanelStore(join(folder, 'data/panel.sqlite'));
-  insertAccount(store, 'owner', PERMISSIONS);
-  const settings = new PanelSettings(store);
-  settings.update({ backend: 'standalone', serverRoot: root, bundleTools: true });
-  settings.update({ tools: { ...settings.values.tools, gateSeconds: 1 } });
-  store.close();
+  prepareKilledPanel(folder, root);
 }
 
 /** Resolves with a signed-in client. */
 async function start(killer: string): Promise<PanelClient> {
-  const env = { ...process.env, NODE_OPTIONS: `--import ${killer}`, KILL_FILE: join(folder, 'kill') };
-  const child = spawn(process.execPath, [MAIN, '--config', join(folder, 'sidecar.json')], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  sidecar = child;
-  let text = '';
-  child.stdout.on('data', (chunk) => {
-    text += chunk;
-  });
-  const address = () => /"service":"panel","address":"([^"]+)"/.exec(text)?.[1];
-  await vi.waitFor(() => expect(address()).toBeDefined(), { timeout: 60_000, interval: 20 });
-  const client = new PanelClient(address() ?? '');
-  await client.login('owner', PASSWORD);
-  return client;
-}
-
-async function stop(): Promise<void> {
-  if (sidecar === null || sidecar.exitCode !== null || sidecar.signalCode !== null) return;
-  sidecar.kill('SIGTERM');
-  await once(sidecar, 'exit');
+  sidecar = await startKilledPanel(folder, killer);
+  return sidecar.client;
 }
 
 /** Uploads and installs version 2.0.0 of both bundles. Null if the sidecar was killed meanwhile. */
@@ -125,13 +88,13 @@ async function judge(client: PanelClient): Promise<string> {
 let moment = 0;
 
 beforeEach(prepare);
-afterEach(stop);
+afterEach(() => sidecar?.stop());
 
 /** Kills at the moment; resolves with the version after the next start, or null if there is no such moment. */
 async function killedAt(killer: string, at: number): Promise<string | null> {
   moment = at;
   const first = await start(killer);
-  const child = sidecar as ChildProcess;
+  const { child } = sidecar as KilledPanel;
   const id = await install(first);
   const ended = async () => {
     if (child.signalCode !== null || child.exitCode !== null) return true;

@@ -1,5 +1,7 @@
 import { PanelError } from '../panel-error.ts';
+import { LAST_MERGE } from '../shapes/merging.ts';
 import { isHash, type Repository } from '../sources/git/repository.ts';
+import { revertOfLastMerge } from './last-merge.ts';
 
 /**
  * Commit of a branch, a tag, a fetched branch (`origin/NAME`, or NAME if there is no local one), or a full hash.
@@ -14,4 +16,9 @@ export async function resolveRef(repository: Repository, ref: string, field: 'ba
   if (found !== undefined) return found;
   if (isHash(ref) && (await repository.hasCommit(ref))) return ref;
   throw new PanelError(`bundleTools.${field}`, { field, detail: `there is no ${ref.slice(0, 100)}` });
+}
+
+/** As `resolveRef`, for the other side of the commit `base`: it may also be what takes back the last merge into that. */
+export function resolveHead(repository: Repository, head: string, base: string): Promise<string> {
+  return head === LAST_MERGE ? revertOfLastMerge(repository, base) : resolveRef(repository, head, 'head');
 }

@@ -3,7 +3,7 @@ import type { Review, ReviewNote } from '../shapes/merging.ts';
 import type { Repository } from '../sources/git/repository.ts';
 import type { Project } from '../sources/project-store.ts';
 import type { Projects } from '../sources/projects.ts';
-import { resolveRef } from './resolve-ref.ts';
+import { resolveHead, resolveRef } from './resolve-ref.ts';
 import type { ReviewStore } from './review-store.ts';
 
 export interface ReviewDocument {
@@ -125,7 +125,8 @@ export async function checkUnmoved(
   repository: Repository,
   { base, head, baseCommit, headCommit }: Pick<Review, 'base' | 'head' | 'baseCommit' | 'headCommit'>,
 ): Promise<void> {
-  const [baseNow, headNow] = [await resolveRef(repository, base, 'base'), await resolveRef(repository, head, 'head')];
+  const baseNow = await resolveRef(repository, base, 'base');
+  const headNow = await resolveHead(repository, head, baseNow);
   if (baseNow !== baseCommit || headNow !== headCommit) throw moved();
 }
 

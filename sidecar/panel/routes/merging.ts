@@ -3,7 +3,7 @@ import { needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { compareCommits } from '../merging/compare.ts';
 import { MERGE_ACCESS, type MergeInput, type MergeWork } from '../merging/merge-work.ts';
-import { resolveRef } from '../merging/resolve-ref.ts';
+import { resolveHead, resolveRef } from '../merging/resolve-ref.ts';
 import type { Reviews } from '../merging/reviews.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
@@ -69,7 +69,7 @@ function readingRoutes({ settings, projects, reviews, commitInstalled }: Merging
         const head =
           body.head === INSTALLED
             ? await commitInstalled(project, base, signal)
-            : await resolveRef(repository, body.head, 'head');
+            : await resolveHead(repository, body.head, base);
         return { compare: await compareCommits(repository, { base, head, path: body.path ?? null }) };
       },
     }),

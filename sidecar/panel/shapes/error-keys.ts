@@ -149,6 +149,7 @@ export const ERROR_STATUS = {
   'bundleTools.conflict': 409,
   'bundleTools.approval': 409,
   'bundleTools.merged': 409,
+  'bundleTools.neverMerged': 409,
   'bundleTools.disabled': 409,
   'bundleTools.workflow': 409,
   'bundleTools.busy': 409,

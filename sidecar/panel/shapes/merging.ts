@@ -1,5 +1,8 @@
 import type { ProjectCommit } from './sources.ts';
 
+/** A head that takes back the merge which came last to the base. No ref of git can have this name. */
+export const LAST_MERGE = 'revert:last';
+
 /** A line of a hunk; its text has control and direction characters as `\u{…}`, so that they show. */
 export interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed';

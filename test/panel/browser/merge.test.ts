@@ -106,6 +106,21 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     expect(prices?.toString()).toBe(text({ 3: 'local bread = 5' }));
   });
 
+  it('take back what was merged last, from the page of its job on', async () => {
+    await page.getByRole('link', { name: 'Build and install · shop' }).click();
+    await page.getByRole('link', { name: 'Take back what was merged last' }).click();
+    await page.getByRole('heading', { name: 'Take back what was merged last → main' }).waitFor();
+    await page.getByText('Revert "Merge work into main"').waitFor();
+    expect(await page.getByLabel('Message of the commit').inputValue()).toBe('Revert "Merge work into main"');
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Merge' }).click();
+    await page.getByRole('heading', { name: 'Merge branches · shop' }).waitFor();
+    await page.getByText('Done', { exact: true }).waitFor();
+    const back = (await repository.commitOf('refs/heads/main')) ?? '';
+    expect((await repository.file(back, 'prices.lua', 100_000))?.toString()).toBe(text({ 3: 'local bread = 4' }));
+  });
+
   it('save and try an account, and choose one of its repositories', async () => {
     await page.goto(`${panel.address}/#/tools/accounts`);
     await page.getByRole('button', { name: 'Add an account' }).click();

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_SETTINGS } from '#panel/settings/panel-settings.ts';
 import type { JobAnswer } from '#panel/shapes/jobs.ts';
+import type { Comparison } from '#panel/shapes/merging.ts';
 import {
   GIT_TOKEN,
   GIT_USER,
@@ -78,6 +79,22 @@ describe.skipIf(noGitServer !== null)(
       expect(status).toMatchObject({ state: 'succeeded', outcome: { branch: 'main', pushed: true } });
       expect(await localMain()).toBe((status.outcome as { commit: string }).commit);
       expect(remoteMain()).toBe(await localMain());
+    });
+
+    it('is taken back here and there', async () => {
+      const before = (await localMain()) ?? '';
+      const answer = await owner.post(`${BASE}/projects/compare`, {
+        project: 'shop',
+        base: 'main',
+        head: 'revert:last',
+      });
+      const { base: baseCommit, head: headCommit } = answer.body.compare as Comparison;
+      const pair = { project: 'shop', base: 'main', head: 'revert:last', baseCommit, headCommit };
+      expect(await start('projects/merge', { ...pair, message: 'Back' })).toMatchObject({ outcome: { pushed: true } });
+      expect(remoteMain()).toBe(await localMain());
+      expect(remoteMain()).not.toBe(before);
+      const names = execFileSync('git', ['--git-dir', served.folder, 'ls-tree', '--name-only', 'main']).toString();
+      expect(names.trim().split('\n')).toEqual(['a.lua', 'bundle.json']);
     });
 
     it('takes the branch here back if somebody has pushed there meanwhile', async () => {

@@ -4,6 +4,8 @@ import { SelectField } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
+import { headWords } from './compared-pair.ts';
+import { TakeBackLink } from './take-back-link.tsx';
 
 interface CompareFormProps {
   readonly project: ProjectView;
@@ -17,7 +19,7 @@ export function CompareForm({ project: { name, branch, installed }, refs }: Comp
   const named = refs.map(({ name: ref, kind }) => (kind === 'remote' ? `origin/${ref}` : ref));
   const heads = [...(installed === null ? [] : ['installed']), ...named.filter((ref) => ref !== base)];
   const chosen = heads.includes(head) ? head : (heads[0] ?? '');
-  const shown = (ref: string) => [ref, ref === 'installed' ? t('sources.onServer') : ref] as const;
+  const shown = (ref: string) => [ref, headWords(ref)] as const;
   return (
     <Section title={t('merge.compare')}>
       <div class="toolbar">
@@ -33,6 +35,7 @@ export function CompareForm({ project: { name, branch, installed }, refs }: Comp
             {t('merge.compare')}
           </a>
         )}
+        <TakeBackLink project={name} base={base} />
       </div>
     </Section>
   );

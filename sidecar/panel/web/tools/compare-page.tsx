@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ComparedFile, Comparison } from '#panel/shapes/merging.ts';
+import { type ComparedFile, type Comparison, LAST_MERGE } from '#panel/shapes/merging.ts';
 import { Fault, Loading, Notice } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
-import type { ComparedPair } from './compared-pair.ts';
+import { type ComparedPair, headWords } from './compared-pair.ts';
 import { DiffFile } from './diff-view.tsx';
 import { MergeForm } from './merge-form.tsx';
 import { ReviewPanel } from './review-panel.tsx';
+import { TakeBackLink } from './take-back-link.tsx';
 
 type Takes = ReadonlyMap<string, 'base' | 'head'>;
 
@@ -20,6 +21,7 @@ export function ComparePage({ project }: { project: string }) {
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
+    setState({ compare: null, error: null });
     api.post<{ compare: Comparison }>('/api/bundle-tools/projects/compare', { project, base, head }, abort.signal).then(
       ({ compare }) => setState({ compare, error: null }),
       (error: unknown) => {
@@ -35,8 +37,15 @@ export function ComparePage({ project }: { project: string }) {
         <a href={linkTo('tools', ['sources', project])}>{project}</a>
       </p>
       <h2 class="diff-path">
-        {head === 'installed' ? t('sources.onServer') : head} → {base}
+        {headWords(head)} → {base}
       </h2>
+      {head === LAST_MERGE ? (
+        <Notice>{t('merge.takeBackHint')}</Notice>
+      ) : (
+        <p class="row">
+          <TakeBackLink project={project} base={base} />
+        </p>
+      )}
       {error !== null && <Fault error={error} onRetry={() => setTurn(turn + 1)} />}
       {compare === null ? (
         error === null && <Loading />

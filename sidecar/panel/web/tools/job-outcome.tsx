@@ -12,8 +12,9 @@ import { VERSION_TONES } from './versions-section.tsx';
 export function JobOutcome({ status: { kind, outcome, subjects } }: { status: JobView }) {
   if (typeof outcome !== 'object' || outcome === null) return null;
   if (isInstall(outcome)) return <Installed outcome={outcome} />;
-  if (kind !== 'packages.review') return null;
   const project = subjects.find((subject) => subject.startsWith('project:'))?.slice('project:'.length) ?? '';
+  if (kind === 'projects.merge') return <Merged project={project} />;
+  if (kind !== 'packages.review') return null;
   return <ProposedPackages outcome={outcome as PackageReviewOutcome} project={project} />;
 }
 
@@ -43,6 +44,17 @@ function Installed({ outcome: { bundles, quarantine = [] } }: { outcome: Install
         </Notice>
       )}
     </>
+  );
+}
+
+/** Merged is not built yet: the next step is on the page of the project. */
+function Merged({ project }: { project: string }) {
+  return (
+    <p class="row">
+      <a class="button" href={linkTo('tools', ['sources', project])}>
+        {t('sources.build')} · {project}
+      </a>
+    </p>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
-import type { Comparison } from '#panel/shapes/merging.ts';
+import { type Comparison, LAST_MERGE } from '#panel/shapes/merging.ts';
 import { Button } from '../components/button.tsx';
 import { TextArea } from '../components/field.tsx';
 import { Section } from '../components/page-frame.tsx';
@@ -23,7 +23,7 @@ interface MergeFormProps {
 /** Nothing is kept before the merge: it is one commit, of exactly the commits that are shown. */
 export function MergeForm({ pair, compare, takes, left }: MergeFormProps) {
   const can = useCan();
-  const [message, setMessage] = useState(`Merge ${pair.head} into ${pair.base}`);
+  const [message, setMessage] = useState(firstMessage(pair, compare));
   const [error, setError] = useState<unknown>(null);
   const [merge, isBusy] = useAction(async () => {
     setError(null);
@@ -55,4 +55,9 @@ export function MergeForm({ pair, compare, takes, left }: MergeFormProps) {
       </div>
     </Section>
   );
+}
+
+/** A commit that takes back a merge has a subject that names it. */
+function firstMessage({ base, head }: ComparedPair, { commits: [newest] }: Comparison): string {
+  return head === LAST_MERGE && newest !== undefined ? newest.subject : `Merge ${head} into ${base}`;
 }

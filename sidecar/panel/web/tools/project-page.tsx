@@ -22,6 +22,7 @@ import { RefusedTokens } from './accounts-view.tsx';
 import { BuildForm } from './build-form.tsx';
 import { CheckoutForm } from './checkout-form.tsx';
 import { CompareForm } from './compare-form.tsx';
+import { headWords } from './compared-pair.ts';
 import { ProjectRemoval } from './project-removal.tsx';
 import { Distance } from './sources-view.tsx';
 
@@ -148,7 +149,7 @@ function Reviews({ name }: { name: string }) {
                 <Badge tone={TONES[state]}>{t(`merge.review-${state}`)}</Badge>
                 <a href={linkTo('tools', ['sources', name, 'compare'], { base, head })}>{title}</a>
                 <span class="soft">
-                  {head} → {base} · {openedBy}
+                  {headWords(head)} → {base} · {openedBy}
                 </span>
               </li>
             ))}
