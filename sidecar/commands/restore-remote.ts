@@ -61,12 +61,15 @@ export async function runRemoteRestore(options: RemoteRestore, io: MoveIo): Prom
 
 /** The database alone, as it was seconds before the end. */
 async function fromLitestream(options: RemoteRestore, start: RecoveryStart, io: MoveIo): Promise<boolean> {
-  const { file: given = 'data/database.sqlite' } = sectionOf(start.given, 'database');
+  const { provider = 'sqlite', file = 'data/database.sqlite' } = sectionOf(start.effective, 'database');
+  const { journal = 'data/journal' } = sectionOf(start.effective, 'writeBehind');
   const { remote, continuous } = start.backup;
   if (remote === null) return false;
-  const database = resolve(start.folder, String(given));
+  if (provider !== 'sqlite') throw new UsageError(`--from litestream: expected SQLite, got ${String(provider)}`);
+  const database = resolve(start.folder, String(file));
   await restoreLitestream({
     ...{ program: continuous?.program ?? 'litestream', database, dataFolder: start.dataFolder, remote },
+    journal: resolve(start.folder, String(journal)),
     ...{ installation: options.installation, at: options.at === null ? null : timeOf(options.at) },
     ...{ replace: options.replace, environment: io.environment, signal: io.signal },
     say: (line) => io.report.say(line),

@@ -19,6 +19,8 @@ export interface RecoveryStart {
   readonly backup: BackupConfig;
   /** As it stands in the file. */
   readonly given: RawConfig;
+  /** With the variables of the environment over it. */
+  readonly effective: RawConfig;
 }
 
 /** @throws ConfigError */
@@ -31,7 +33,8 @@ export function readRecoveryStart(path: string, environment: NodeJS.ProcessEnv):
   const file = resolve(path);
   const folder = dirname(file);
   const backup = readBackup(read.data, folder);
-  return { file, folder, dataFolder: join(folder, 'data'), backup, given: JSON.parse(text) as RawConfig };
+  const given = JSON.parse(text) as RawConfig;
+  return { file, folder, dataFolder: join(folder, 'data'), backup, given, effective: withVariables };
 }
 
 function parseObject(text: string, file: string): RawConfig {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { RemoteConfig } from '../../config/backup-remote.ts';
 import { replaceFile } from '../../config/new-file.ts';
@@ -8,12 +8,15 @@ import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 import { openRemote } from '../remote/open-remote.ts';
 import { LITESTREAM_FOLDER, litestreamConfig } from './litestream-config.ts';
+import { placeDatabase, settleDatabase } from './place-database.ts';
 
 export interface LitestreamRestore {
   readonly program: string;
   /** File of the database to make. */
   readonly database: string;
   readonly dataFolder: string;
+  /** Folder of the journal: no sidecar may run with it. */
+  readonly journal: string;
   readonly remote: RemoteConfig;
   /** ID8 that the owner names; null for the only one. */
   readonly installation: string | null;
@@ -26,17 +29,36 @@ export interface LitestreamRestore {
   readonly say: (line: string) => void;
 }
 
-/** Makes the database file of Litestream's copy: a whole and sound one, or none. @throws MoveRefused and others with one line */
+/**
+ * Makes the database file of Litestream's copy: a whole and sound one, or none. No sidecar may run meanwhile.
+ * @throws MoveRefused and others with one line
+ */
 export async function restoreLitestream(options: LitestreamRestore): Promise<void> {
-  const { database, dataFolder, replace, say } = options;
+  const { database, journal, replace } = options;
   if (existsSync(database) && !replace) {
     throw new MoveRefused(
       `there is a database ${database} already; nothing was changed. With --replace it is put aside`,
     );
   }
+  // A sidecar without queued writes has no journal, and one that makes it now would have to make the database too.
+  const lock = existsSync(journal) ? await NODE_DISK.lock(journal) : { release: () => undefined };
+  if (lock === null) throw new MoveRefused(`a sidecar is running with the journal ${journal}: stop it first`);
+  try {
+    settleDatabase(database);
+    await restoreStopped(options);
+  } finally {
+    lock.release();
+  }
+}
+
+async function restoreStopped(options: LitestreamRestore): Promise<void> {
+  const { database, dataFolder, say } = options;
   const installation = await installationOf(options);
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  const scratch = mkdtempSync(join(dataFolder, 'litestream-restore-'));
+  const scratch = join(dataFolder, 'litestream-restore');
+  // Left by a restore that was killed.
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { mode: 0o700 });
   try {
     const file = join(scratch, 'database.sqlite');
     const config = join(scratch, 'litestream.yml');
@@ -45,7 +67,7 @@ export async function restoreLitestream(options: LitestreamRestore): Promise<voi
     say(`restores the copy of ${installation} by ${options.program}`);
     await runLitestream(config, file, options);
     checkSound(file);
-    await place(file, database, say);
+    await placeDatabase(file, database, say);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -96,19 +118,4 @@ function checkSound(file: string): void {
   } finally {
     database.close();
   }
-}
-
-/** Files of the old database, its log too, stay beside the new one under another name. */
-async function place(from: string, to: string, say: (line: string) => void): Promise<void> {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  const aside = `.before-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}`;
-  for (const suffix of ['-wal', '-shm', '']) {
-    if (!existsSync(`${to}${suffix}`)) continue;
-    renameSync(`${to}${suffix}`, `${to}${aside}${suffix}`);
-    say(`put ${to}${suffix} aside as ${to}${aside}${suffix}`);
-  }
-  // Litestream's notes on the old file are wrong for the new one.
-  rmSync(join(dirname(to), `.${to.split('/').at(-1)}-litestream`), { recursive: true, force: true });
-  renameSync(from, to);
-  await NODE_DISK.flushFolder(dirname(to));
 }
