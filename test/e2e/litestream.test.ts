@@ -5,6 +5,7 @@ import { provideLitestream } from '#scripts/servers/python-program.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { KILLS } from '../support/kills-table.ts';
+import { S3_KEYS, startS3 } from '../support/s3-server.ts';
 import { spawnSidecar, startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -21,8 +22,8 @@ function isRunning(pid: number): boolean {
   return pid > 0 && existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
 }
 
-async function copiedSince(time: number): Promise<void> {
-  const file = join(here, 'data/litestream-state.json');
+async function copiedSince(time: number, folder = here): Promise<void> {
+  const file = join(folder, 'data/litestream-state.json');
   const copiedAt = () =>
     existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { copiedAt: number }).copiedAt : 0;
   await expect.poll(copiedAt, { timeout: 90_000 }).toBeGreaterThan(time);
@@ -68,4 +69,31 @@ it('a machine that is lost comes back as it was seconds before', { timeout: 240_
   const { rows } = await again.client.must<{ rows: { who: string }[] }>('find', { namespace: 'game', table: 'kills' });
   expect(rows.map(({ who }) => who)).toEqual(['first', 'second', ...Array.from({ length: 50 }, (_, i) => `more ${i}`)]);
   await again.stop();
+});
+
+it('a bucket is used with keys that are in no file of the sidecar', { timeout: 180_000 }, async () => {
+  const program = await provideLitestream(() => undefined);
+  const server = await startS3();
+  const folder = testFolder();
+  const keys = { accessKeyFile: join(testFolder(), 'access'), secretKeyFile: join(testFolder(), 'secret') };
+  writeFileSync(keys.accessKeyFile, S3_KEYS.accessKeyId);
+  writeFileSync(keys.secretKeyFile, S3_KEYS.secretAccessKey);
+  const { endpoint, bucket } = server.remote;
+  const remote = { type: 's3', endpoint, bucket, prefix: 'town', pathStyle: true, ...keys };
+  const sidecar = await spawnSidecar(folder, { backup: { remote, continuous: { program } } });
+  await sidecar.client.must('schema.sync', { namespace: 'game', schema: { tables: [KILLS] } });
+  await sidecar.client.must('insert', { namespace: 'game', table: 'kills', rows: [{ who: 'ann' }] });
+  await copiedSince(Date.now(), folder);
+  const written = JSON.parse(readFileSync(join(folder, 'data/litestream.yml'), 'utf8'));
+  expect(Object.keys(written.dbs[0].replica).toSorted()).toEqual([
+    ...['bucket', 'endpoint', 'force-path-style', 'path', 'region', 'type'],
+  ]);
+  await sidecar.kill('SIGTERM');
+  const args = ['--from', 'litestream', '--latest', '--replace', '--config', join(folder, 'sidecar.json')];
+  expect(await runRestore(args, { ...copyIo().io, environment: { PATH: process.env.PATH } })).toBe(true);
+  const again = await startSidecar({ folder, config: { backup: {} }, now: () => Date.now() + 61_000 });
+  const { rows } = await again.client.must<{ rows: { who: string }[] }>('find', { namespace: 'game', table: 'kills' });
+  expect(rows.map(({ who }) => who)).toEqual(['ann']);
+  await again.stop();
+  await server.stop();
 });

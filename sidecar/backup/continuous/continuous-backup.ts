@@ -3,13 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { RemoteConfig } from '../../config/backup-remote.ts';
 import { installationId, shortId } from '../../config/installation-id.ts';
 import type { SidecarConfig } from '../../config/load-config.ts';
 import { replaceFile } from '../../config/new-file.ts';
 import type { EngineLog } from '../../engine/log.ts';
 import { isCopied } from './ask-litestream.ts';
 import { endOrphan, notePid } from './end-orphan.ts';
-import { litestreamConfig } from './litestream-config.ts';
+import { litestreamConfig, litestreamEnvironment } from './litestream-config.ts';
 
 const CONFIG_FILE = 'litestream.yml';
 const PID_FILE = 'litestream.pid';
@@ -101,9 +102,10 @@ export class ContinuousBackup {
   #spawn(): void {
     const startedMs = performance.now();
     const file = this.#configFile;
-    replaceFile(file, this.#text(), 0o600);
-    // Keys stand in its own file, and nothing else of ours is its concern.
-    const env = { PATH: this.#environment.PATH, HOME: this.#environment.HOME };
+    const { database, remote } = this.#needs();
+    const installation = shortId(installationId(this.#config.dataFolder));
+    replaceFile(file, litestreamConfig({ database, remote, installation, socket: this.#socket }), 0o600);
+    const env = litestreamEnvironment(remote, this.#environment);
     const child = spawn(this.#program, ['replicate', '-config', file], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     if (child.pid !== undefined) notePid(this.#pidFile, child.pid);
@@ -118,12 +120,10 @@ export class ContinuousBackup {
     });
   }
 
-  #text(): string {
-    const { database, backup, dataFolder } = this.#config;
+  #needs(): { database: string; remote: RemoteConfig } {
+    const { database, backup } = this.#config;
     if (database.provider !== 'sqlite' || backup.remote === null) throw new Error('backup.continuous needs both');
-    const installation = shortId(installationId(dataFolder));
-    const places = { database: database.file, remote: backup.remote, installation, socket: this.#socket };
-    return litestreamConfig(places, this.#environment);
+    return { database: database.file, remote: backup.remote };
   }
 
   #ended(cause: string, ranMs: number): void {

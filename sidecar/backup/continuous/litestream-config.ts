@@ -14,25 +14,31 @@ export interface LitestreamPlaces {
   readonly socket: string | null;
 }
 
-/** Configuration of Litestream 0.5 as JSON, which is YAML too. It holds keys. @throws ConfigError */
-export function litestreamConfig(places: LitestreamPlaces, environment: NodeJS.ProcessEnv): string {
+/** Configuration of Litestream 0.5 as JSON, which is YAML too. It holds no keys. */
+export function litestreamConfig(places: LitestreamPlaces): string {
   const { database, socket } = places;
   const config = {
     logging: { type: 'json', level: 'warn', stderr: true },
     ...(socket === null ? {} : { socket: { enabled: true, path: socket, permissions: 0o600 } }),
-    dbs: [{ path: database, replica: replicaOf(places, environment) }],
+    dbs: [{ path: database, replica: replicaOf(places) }],
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }
 
-function replicaOf({ remote, installation }: LitestreamPlaces, environment: NodeJS.ProcessEnv): object {
+/** Environment of the child: the keys are in no file, and nothing else of ours is its concern. @throws ConfigError */
+export function litestreamEnvironment(remote: RemoteConfig, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const basic = { PATH: environment.PATH, HOME: environment.HOME };
+  if (remote.type === 'folder') return basic;
+  const { accessKeyId, secretAccessKey } = readS3Keys(remote, environment);
+  return { ...basic, LITESTREAM_ACCESS_KEY_ID: accessKeyId, LITESTREAM_SECRET_ACCESS_KEY: secretAccessKey };
+}
+
+function replicaOf({ remote, installation }: LitestreamPlaces): object {
   const name = `${LITESTREAM_FOLDER}${installation}`;
   if (remote.type === 'folder') return { type: 'file', path: `${remote.path}/${name}` };
   const { endpoint, region, bucket, prefix, pathStyle } = remote;
-  const { accessKeyId, secretAccessKey } = readS3Keys(remote, environment);
   return {
-    ...{ type: 's3', bucket, region, path: `${prefix}${name}` },
+    ...{ type: 's3', bucket, region, path: `${prefix}${name}`, 'force-path-style': pathStyle },
     ...(endpoint === null ? {} : { endpoint }),
-    ...{ 'force-path-style': pathStyle, 'access-key-id': accessKeyId, 'secret-access-key': secretAccessKey },
   };
 }

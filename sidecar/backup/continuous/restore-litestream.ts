@@ -7,7 +7,7 @@ import { replaceFile } from '../../config/new-file.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 import { openRemote } from '../remote/open-remote.ts';
-import { LITESTREAM_FOLDER, litestreamConfig } from './litestream-config.ts';
+import { LITESTREAM_FOLDER, litestreamConfig, litestreamEnvironment } from './litestream-config.ts';
 import { placeDatabase, settleDatabase } from './place-database.ts';
 
 export interface LitestreamRestore {
@@ -63,7 +63,7 @@ async function restoreStopped(options: LitestreamRestore): Promise<void> {
     const file = join(scratch, 'database.sqlite');
     const config = join(scratch, 'litestream.yml');
     const places = { database: file, remote: options.remote, installation, socket: null };
-    replaceFile(config, litestreamConfig(places, options.environment), 0o600);
+    replaceFile(config, litestreamConfig(places), 0o600);
     say(`restores the copy of ${installation} by ${options.program}`);
     await runLitestream(config, file, options);
     checkSound(file);
@@ -90,9 +90,9 @@ async function installationOf({ remote, installation, environment, signal }: Lit
 }
 
 async function runLitestream(config: string, file: string, options: LitestreamRestore): Promise<void> {
-  const { program, at, environment, signal } = options;
+  const { program, at, environment, remote, signal } = options;
   const time = at === null ? [] : ['-timestamp', new Date(at).toISOString()];
-  const env = { PATH: environment.PATH, HOME: environment.HOME };
+  const env = litestreamEnvironment(remote, environment);
   const args = ['restore', '-config', config, ...time, '-o', file, file];
   const child = spawn(program, args, { env, signal, stdio: ['ignore', 'ignore', 'pipe'] });
   let words = '';
