@@ -113,8 +113,13 @@ function textOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' ? header : null;
 }
 
+/** Code of Node's permission model. GTA V Enhanced asks it for the permission `net`; Node's own message names a flag of its program. */
+export const ACCESS_DENIED = 'ERR_ACCESS_DENIED';
+export const NETWORK_DENIED = `the game server lets this script open no network connections (${ACCESS_DENIED})`;
+
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code === ACCESS_DENIED) return NETWORK_DENIED;
   // OpenSSL's own message is a record of its sources, with a line feed at its end.
   if ('reason' in error && code.startsWith('ERR_SSL_')) return `${String(error.reason)} (${code})`;
   return error.message === '' ? code || error.name : error.message;

@@ -13,6 +13,8 @@ export interface Host extends ConfigurationFiles {
   readonly embedded: EmbeddedPlace;
   /** How the connector may run a thread of its own. */
   readonly worker: WorkerPlace;
+  /** How an owner allows network connections, if the server's permission model refuses them. */
+  readonly networkHint: string;
   /** How this host carries MessagePack bytes through exports. */
   readonly bytes: ByteForm;
   /** The secret from the host's protected store; undefined if it has none, or holds none. */

@@ -1,5 +1,6 @@
 import { Connector } from '../calls/connector.ts';
 import { Exports } from '../calls/exports.ts';
+import { NETWORK_DENIED } from '../client/exchange.ts';
 import { SYSTEM_TIMERS, type Timers } from '../client/timers.ts';
 import { dbHealth } from '../commands/db-health.ts';
 import { dbReload } from '../commands/db-reload.ts';
@@ -16,7 +17,7 @@ import type { Host } from './host.ts';
  * @returns stops it: sockets, timers and calls are ended in the call itself
  */
 export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promise<void> {
-  const { log } = host;
+  const log = withNetworkHint(host.log, host.networkHint);
   const links = new LinkOpener(host.worker, timers, log);
   const connector = new Connector({ timers, log, openLinks: (configuration) => links.open(configuration) });
   const source = { ...host, file: host.configFile };
@@ -37,6 +38,17 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
   host.onStop(() => void stop());
   void loader.load(log);
   return stop;
+}
+
+/** The first line about a refused connection is followed by the way out. */
+function withNetworkHint(log: Say, hint: string): Say {
+  let hasTold = false;
+  return (line, tone) => {
+    log(line, tone);
+    if (hasTold || !line.includes(NETWORK_DENIED)) return;
+    hasTold = true;
+    log(hint, 'bad');
+  };
 }
 
 /**

@@ -418,6 +418,26 @@ describe('a thread of its own', () => {
   });
 });
 
+describe('a server that asks for the permission net', () => {
+  it('is named on the console, once, with the way out', async () => {
+    const api = await startApi();
+    const host = start({ url: api.url, secret: SECRET }, ['forbid_network db_connector']);
+    await host.bundle(
+      'shop',
+      `command('find', () => db.Find('game', 'cars', (result) => say('found ' + db.ErrorMessage(result))));`,
+    );
+    const page = readFileSync(`${ROOT}/docs/install-fivem.md`, 'utf8');
+    const [, told = ''] = /^```console network\n.*?\] (.*)$/m.exec(page) ?? [];
+    expect(await host.line(/needs the permission "net"/)).toBe(told);
+    host.type('find');
+    expect(await host.line(/^found/)).toMatch(/network: .*lets this script open no network connections/);
+    host.type('db-health');
+    await host.line(/allow it the permission "net"/);
+    expect(host.lines().filter((line) => line.includes('needs the permission "net"'))).toHaveLength(1);
+    expect(host.lines().join('\n')).not.toContain('--allow-net');
+  });
+});
+
 describe('a thousand calls at once', () => {
   it('are each answered, once', async () => {
     const api = await startApi();

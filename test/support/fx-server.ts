@@ -462,6 +462,8 @@ class Resource {
         return this.#server.mayStartThreads(this.name)
           ? real
           : { ...real, Worker: refuseAll({ Worker: real.Worker }, 'WorkerThreads').Worker };
+      case 'net':
+        return this.#server.mayConnect(this.name) ? real : { ...real, connect: refuseConnections(real) };
       default:
         return real;
     }
@@ -504,6 +506,22 @@ function refuseAll(real: Record<string, unknown>, permission: string): Record<st
   return Object.fromEntries(
     Object.entries(real).map(([name, value]) => [name, typeof value === 'function' ? refuse : value]),
   );
+}
+
+/**
+ * cfx-server of GTA V Enhanced runs Node.js 26, which asks for the permission `net` at each connection; its console says so
+ * ("permission check from … for permission net on resource …"). Code and message are those of Node.js 26 itself.
+ */
+function refuseConnections(real: Record<string, unknown>): Anything {
+  const { Socket } = real as typeof import('node:net');
+  return () => {
+    const message = 'Access to this API has been restricted. Use --allow-net to manage permissions.';
+    const socket = new Socket();
+    process.nextTick(() =>
+      socket.destroy(Object.assign(new Error(`connect ERR_ACCESS_DENIED ${message}`), { code: 'ERR_ACCESS_DENIED' })),
+    );
+    return socket;
+  };
 }
 
 function swallow(run: () => unknown): void {
@@ -552,6 +570,7 @@ export class FxServer {
   readonly #aces = new Map<string, Set<string>>();
   readonly #programStarters = new Set<string>();
   readonly #threadStarters = new Set<string>();
+  readonly #withoutNetwork = new Set<string>();
   readonly #frames: Frame[] = [];
   readonly #loop: NodeJS.Timeout;
   #hitch: { ms: number; done: () => void } | null = null;
@@ -631,6 +650,10 @@ export class FxServer {
       case 'add_unsafe_worker_permission':
         this.#threadStarters.add(first);
         break;
+      case 'forbid_network':
+        // A command of this fake alone.
+        this.#withoutNetwork.add(first);
+        break;
       case 'add_ace':
         this.allow(first, second);
         break;
@@ -685,6 +708,10 @@ export class FxServer {
 
   mayStartThreads(resource: string): boolean {
     return this.#threadStarters.has(resource);
+  }
+
+  mayConnect(resource: string): boolean {
+    return !this.#withoutNetwork.has(resource);
   }
 
   loadFile(resource: string, path: string): string | null {

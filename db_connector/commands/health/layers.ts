@@ -5,6 +5,7 @@ import type { Target } from '#connector/config/target.ts';
 import type { Connector } from '../../calls/connector.ts';
 import type { ApiAddress } from '../../client/api-address.ts';
 import type { ApiClient } from '../../client/api-client.ts';
+import { ACCESS_DENIED, NETWORK_DENIED } from '../../client/exchange.ts';
 import type { Timers } from '../../client/timers.ts';
 import { isHostAllowed } from '../../config/database-config.ts';
 import { apiLayers } from './api-layers.ts';
@@ -80,7 +81,9 @@ async function lookAtAddress({ config }: ApiAddress): Promise<Finding> {
   try {
     return well(`${host} is ${await addressOf(host.replace(/^\[|\]$/g, ''))}`);
   } catch (error) {
-    return broken(`${host} is not known: ${failureOf(error).code}`, 'check url in database.json, and the name server');
+    const { code } = failureOf(error);
+    if (code === ACCESS_DENIED) return networkDenied();
+    return broken(`${host} is not known: ${code}`, 'check url in database.json, and the name server');
   }
 }
 
@@ -104,11 +107,17 @@ function tcpFault(url: string, { code, message }: NonNullable<ProbeFailure>): Fi
         `${url} does not answer: ${code}`,
         'is that machine up, and does its firewall let this one through?',
       );
+    case ACCESS_DENIED:
+      return networkDenied();
     case 'EACCES':
       return broken(`${url} may not be opened: ${code}`, 'the game server must run under the account of the sidecar');
     default:
       return broken(`${url}: ${message}`, 'check url in database.json, and that the sidecar runs');
   }
+}
+
+function networkDenied(): Finding {
+  return broken(NETWORK_DENIED, 'allow it the permission "net", and start the game server again');
 }
 
 async function lookAtTls(address: ApiAddress): Promise<Finding> {
@@ -183,7 +192,8 @@ function probe(event: 'connect' | 'secureConnect', open: () => Socket): Promise<
   });
 }
 
+/** An error of Node.js may come from another realm than this script's, so it is no `Error` here. */
 function failureOf(error: unknown): { code: string; message: string } {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  return { code, message: error instanceof Error ? error.message : String(error) };
+  const { code = 'unknown', message = String(error) } = Object(error) as NodeJS.ErrnoException;
+  return { code, message };
 }

@@ -38,6 +38,7 @@ export function fxHost(fx: FxServer): Host {
       code: fx.LoadResourceFile(resource, WORKER),
       permissionHint: `calls go out from the game's thread; with the line "add_unsafe_worker_permission ${resource}" in server.cfg, before "ensure ${resource}", they cost it about a third less`,
     },
+    networkHint: `${resource} needs the permission "net": allow it network connections in server.cfg, before "ensure ${resource}", and start the server again`,
     bytes: FX_BYTES,
     filesAreShared: true,
     readFile: (path) => readResourceFile(fx, resource, path),

@@ -33,6 +33,7 @@ export function standaloneHost(server: StandaloneServer): Host {
       code: existsSync(worker) ? readFileSync(worker, 'utf8') : null,
       permissionHint: null,
     },
+    networkHint: 'start the game server with --allow-net, or without --permission',
     bytes: BYTES,
     storedSecret: () => undefined,
     registerExport(name, run) {
