@@ -27,6 +27,8 @@ export class WorkerPool {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #exitGuard = new ExitGuard(() => this.#hasStuckThread);
   #writeQueue: PendingCall[] = [];
+  /** Runs while there are calls. */
+  #sweeper: NodeJS.Timeout | null = null;
   #isWriterBroken = false;
   #isClosing = false;
   #commits = 0;
@@ -66,7 +68,6 @@ export class WorkerPool {
     );
     this.#lanes = new ReadLanes(this.#readers[0] as WorkerLink, this.#readers.slice(1), onTimeout);
     this.#timers = [
-      setInterval(() => this.#sweep(), SWEEP_MS).unref(),
       setInterval(() => void this.#purge(), options.purgeIntervalMs ?? PURGE_MS).unref(),
       setInterval(() => this.#reopen(), REOPEN_MS).unref(),
     ];
@@ -80,11 +81,13 @@ export class WorkerPool {
   }
 
   read(call: NewCall): Promise<unknown> {
+    this.#beginSweeping();
     return new Promise((resolve, reject) => this.#lanes.add({ ...call, resolve, reject }));
   }
 
   /** Writes of one turn of the event loop go out together, and share a commit. */
   write(call: NewCall): Promise<unknown> {
+    this.#beginSweeping();
     return new Promise((resolve, reject) => {
       this.#writeQueue.push({ ...call, resolve, reject });
       if (this.#writeQueue.length > 1) return;
@@ -117,7 +120,21 @@ export class WorkerPool {
     this.#options.log(level, message, fields);
   }
 
+  #beginSweeping(): void {
+    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
+  }
+
+  #endSweeping(): void {
+    if (this.#sweeper !== null) clearInterval(this.#sweeper);
+    this.#sweeper = null;
+  }
+
   #sweep(): void {
+    const { waitingReads, runningReads, waitingWrites } = this.stats();
+    if (waitingReads + runningReads + waitingWrites === 0) {
+      this.#endSweeping();
+      return;
+    }
     const now = performance.now();
     this.#writer.sweep(now);
     for (const reader of this.#readers) reader.sweep(now);
@@ -147,6 +164,7 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const timer of this.#timers) clearInterval(timer);
+    this.#endSweeping();
     await new Promise((resolve) => setImmediate(resolve));
     await Promise.all(this.#readers.map((reader) => reader.close(CLOSE_MS)));
     // The writer closes last, so that its connection folds the log into the file.
