@@ -59,7 +59,7 @@ interface Base {
 export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const { config, log: sink, panel: panelStart = {}, ...clocks } = options;
   const now = options.now ?? Date.now;
-  const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
+  const monotonicNow = options.monotonicNow ?? options.now ?? performance.now.bind(performance);
   const apiLog = new LogTap(sink);
   const log = new Log(apiLog);
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);

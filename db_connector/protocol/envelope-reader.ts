@@ -43,6 +43,13 @@ export function stringOf({ source, units }: Token): string {
   return units === source.length - 2 ? source.slice(1, -1) : JSON.parse(source);
 }
 
+/** The string of a token; null if it is none that fits. */
+export function fittingString(token: Token | undefined, pattern: RegExp): string | null {
+  if (token?.kind !== 'string') return null;
+  const text = stringOf(token);
+  return pattern.test(text) ? text : null;
+}
+
 /**
  * Reads the outermost object of a body: strict syntax, each name once, no `__proto__`. Builds nothing but the names and
  * reads at most `MAX_ENVELOPE_CHARS` characters beside `payload`, as the sender is not authenticated.

@@ -1,4 +1,4 @@
-import { readMembers, stringOf, type Token } from './envelope-reader.ts';
+import { fittingString, readMembers, stringOf, type Token } from './envelope-reader.ts';
 import { ApiError } from './errors.ts';
 import { exactNumber, isJsonObject, JsonError } from './json-value.ts';
 import { ENVELOPE_VERSION, MAX_KID_LENGTH, MAX_NONCE_LENGTH } from './limits.ts';
@@ -57,26 +57,28 @@ export function isInstance(text: unknown): text is string {
 export function parseRequestEnvelope(text: string, maxPayloadChars: number): RequestEnvelope {
   const members = membersOf(text, maxPayloadChars);
   if (!isVersion(members.get('v'))) throw envelopeFault('v: expected 1');
-  const kid = shortString(members.get('kid'), KID_PATTERN);
+  const kid = fittingString(members.get('kid'), KID_PATTERN);
   if (kid === null) throw wrongKid();
   // A safe integer of any other spelling would be signed in one way and written in another.
   const ts = members.get('ts');
   if (ts?.kind !== 'number' || !INTEGER_TOKEN.test(ts.source)) {
     throw envelopeFault('ts: expected an integer without fraction or exponent');
   }
-  const nonce = shortString(members.get('nonce'), NONCE_PATTERN);
+  const nonce = fittingString(members.get('nonce'), NONCE_PATTERN);
   if (nonce === null) throw wrongNonce();
-  const payload = members.get('payload');
-  if (payload?.kind !== 'string') throw envelopeFault('payload: expected a string');
+  const written = members.get('payload');
+  if (written?.kind !== 'string') throw envelopeFault('payload: expected a string');
   const sig = members.get('sig');
   if (sig?.kind !== 'string') throw envelopeFault('sig: expected a string');
+  const payload = stringOf(written);
+  if (!payload.isWellFormed()) throw envelopeFault('payload: expected a well-formed string');
   const seconds = Number(ts.source);
   return {
     v: ENVELOPE_VERSION,
     kid,
     ts: seconds === 0 ? 0 : seconds,
     nonce,
-    payload: wellFormed(payload),
+    payload,
     sig: stringOf(sig),
   };
 }
@@ -114,19 +116,6 @@ function membersOf(text: string, maxPayloadChars: number): ReadonlyMap<string, T
 /** By value, as numbers count: `1.0` is 1. */
 function isVersion(token: Token | undefined): boolean {
   return token?.kind === 'number' && exactNumber(token.source) === ENVELOPE_VERSION;
-}
-
-/** Null if the token is not a string that fits. */
-function shortString(token: Token | undefined, pattern: RegExp): string | null {
-  if (token?.kind !== 'string') return null;
-  const text = stringOf(token);
-  return pattern.test(text) ? text : null;
-}
-
-function wellFormed(token: Token): string {
-  const payload = stringOf(token);
-  if (!payload.isWellFormed()) throw envelopeFault('payload: expected a well-formed string');
-  return payload;
 }
 
 function envelopeFault(message: string): ApiError {
