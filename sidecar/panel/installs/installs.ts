@@ -9,6 +9,7 @@ import type { ServerStatus } from '../shapes/server.ts';
 import { runWork } from '../work/run-work.ts';
 import type { BundleDesk } from './bundle-desk.ts';
 import type { BundlePlaces } from './bundle-places.ts';
+import { EditedList } from './edited-list.ts';
 import { editedFiles, type PlannedBundle, type PutBundle, planInstall } from './install-plan.ts';
 import type { InstallStore } from './install-store.ts';
 import { LiveSwitch } from './live-switch.ts';
@@ -54,11 +55,13 @@ export class Installs {
   readonly #options: InstallsOptions;
   readonly places: BundlePlaces;
   readonly desk: BundleDesk;
+  readonly editedList: EditedList;
 
   constructor(options: InstallsOptions) {
     this.#options = options;
     this.places = options.places;
     this.desk = options.desk;
+    this.editedList = new EditedList(options);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BundleMarks } from '../bundles/bundle-marks.ts';
 import { BUNDLE_ACTIONS, type Bundles } from '../bundles/bundles.ts';
+import type { PartTables } from '../database/part-tables.ts';
 import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
@@ -11,6 +12,7 @@ export interface BundleServices {
   readonly bundles: Bundles;
   readonly bundleMarks: BundleMarks;
   readonly settings: PanelSettings;
+  readonly partTables: PartTables;
 }
 
 /** Values are judged by their own errors. */
@@ -72,13 +74,22 @@ function markRoutes({ bundles, bundleMarks, settings }: BundleServices): PanelRo
   ];
 }
 
-function stateRoutes({ bundles }: BundleServices): PanelRoute[] {
+function stateRoutes({ bundles, partTables }: BundleServices): PanelRoute[] {
   return [
     route({
       method: 'GET',
       path: '/api/bundles',
       access: forTokens(needs('bundles.read')),
       handle: async () => ({ bundles: await bundles.list() }),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/bundles/data',
+      access: needs('bundles.read', 'database.read'),
+      handle: async ({ query }) => {
+        const { name } = await bundles.find(query.get('name') ?? '');
+        return { tables: await partTables.read(name) };
+      },
     }),
     ...BUNDLE_ACTIONS.map((action) =>
       route({

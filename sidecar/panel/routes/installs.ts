@@ -13,12 +13,16 @@ export interface InstallsServices {
 const access = needsAny('bundles.upload', 'bundles.build');
 const rollback = z.strictObject({ name: z.string(), version: z.int().positive().optional() });
 
-/** Versions of bundles, and the way back to one; also while the bundle tools are off. */
+/** Versions of bundles, files that were edited since, and the way back to a version; also while the bundle tools are off. */
 export function installsRoutes({ installs, jobs }: InstallsServices): PanelRoute[] {
   return [
     route({
       ...{ method: 'GET', path: '/api/bundles/versions', access },
       handle: ({ query }) => ({ versions: installs.versions(query.get('name') ?? '') }),
+    }),
+    route({
+      ...{ method: 'GET', path: '/api/bundles/edited', access },
+      handle: async ({ query }) => ({ edited: await installs.editedList.read(query.get('name') ?? '') }),
     }),
     route({
       ...{ method: 'POST', path: '/api/bundles/rollback', access, body: rollback, audit: 'bundles.rollback' },

@@ -39,6 +39,18 @@ export interface InstallOutcome {
   readonly quarantine: readonly string[];
 }
 
+/** `edited` of `GET /api/bundles/edited?name=`. */
+export interface EditedFiles {
+  /** The panel put the bundle there: else nothing is known of edited files. */
+  readonly isManaged: boolean;
+  /** Changed or added since the install, by name; not those of `kept`. */
+  readonly files: readonly string[];
+  /** There are further ones. */
+  readonly more: boolean;
+  /** Files of the owner that each install carries over. */
+  readonly kept: readonly string[];
+}
+
 /** Bundles of a refusal, with the files that were edited since their install. */
 export interface EditedBundle {
   readonly name: string;

@@ -63,6 +63,12 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     await expectAccessible(phone);
   });
 
+  it('show the data of a bundle, and that nothing is known of files that the panel did not install', async () => {
+    await page.getByRole('table', { name: 'Data' }).getByRole('link', { name: 'game.bets' }).waitFor();
+    await page.getByText(/^The panel did not put this bundle in place/).waitFor();
+    await expectAccessible(page);
+  });
+
   it('delete a bundle after a preview, follow the job, and take it back', async () => {
     await page.getByRole('button', { name: 'Delete bundle' }).click();
     const dialog = page.getByRole('dialog');
@@ -130,6 +136,15 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     await phone.getByText('Done', { exact: true }).waitFor();
     expect(readFileSync(join(folderOf('casino'), 'bundle.json'), 'utf8')).toBe(manifest('3.0.0'));
     expect(readFileSync(join(folderOf('casino'), 'server.js'), 'utf8')).toBe('edited by hand');
+  });
+
+  it('show on the page of a bundle which files were edited, and which stay at each install', async () => {
+    writeFileSync(join(folderOf('casino'), 'prices.lua'), 'bread = 9');
+    await go('bundles/casino', phone);
+    await phone.getByRole('list', { name: 'Edited files' }).getByText('prices.lua').waitFor();
+    await phone.getByRole('list', { name: 'Carried over by each install' }).getByText('server.js').waitFor();
+    expect(await phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(phone);
   });
 
   it('list the jobs, and keep settings in their bounds', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EditedFiles } from '#panel/shapes/installs.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, CRASHES, FAILS, HANGS, InstallRig, WORKS } from '../support/install-rig.ts';
 
@@ -127,6 +128,27 @@ describe('on a running server', () => {
     writeFileSync(join(rig.root, 'bundles/fresh/config.lua'), 'price = 10');
     expect((await put({})).outcome.bundles).toMatchObject([{ state: 'kept' }]);
     expect(rig.read('fresh/config.lua')).toBe('price = 10');
+  });
+
+  it('files edited by hand are listed for the page, beside those that are carried over', async () => {
+    const edited = async (name: string) => (await rig.owner.get(`/api/bundles/edited?name=${name}`)).body;
+    writeFileSync(join(rig.root, 'bundles/fresh/config.lua'), 'price = 11');
+    const none = { isManaged: true, files: [], more: false, kept: ['config.lua'] };
+    expect(await edited('fresh')).toEqual({ ok: true, edited: none });
+    mkdirSync(join(rig.root, 'bundles/fresh/cache'));
+    for (let file = 0; file < 1001; file += 1) writeFileSync(join(rig.root, `bundles/fresh/cache/${file}`), '');
+    writeFileSync(join(rig.root, 'bundles/fresh/a.lua'), '');
+    const { files, more } = (await edited('fresh')).edited as EditedFiles;
+    expect([files[0], files.length, more]).toEqual(['a.lua', 1000, true]);
+    rmSync(join(rig.root, 'bundles/fresh/cache'), { recursive: true });
+    rmSync(join(rig.root, 'bundles/fresh/a.lua'));
+    // A folder that was put there by hand has nothing to be compared with.
+    mkdirSync(join(rig.root, 'bundles/manual'));
+    expect((await edited('manual')).edited).toMatchObject({ isManaged: false, files: [] });
+    rmSync(join(rig.root, 'bundles/manual'), { recursive: true });
+    for (const name of ['nothing', '..', 'fresh/cache', '']) {
+      expect(await edited(name)).toEqual({ ok: false, error: 'bundles.unknown', field: 'name' });
+    }
   });
 
   it('a crash inside the gate goes back before the server starts again, and its record says so', async () => {

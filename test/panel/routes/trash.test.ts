@@ -273,6 +273,9 @@ describe('the data of a deleted bundle', () => {
         { name: 'game.players.coupons', rows: 0 },
       ],
     });
+    // The same tables are on its page, without a preview in the audit log.
+    expect((await owner.get('/api/bundles/data?name=shop')).body).toEqual({ ok: true, ...info.data });
+    expect((await owner.get('/api/bundles/data?name=nothing')).status).toBe(404);
     const job = await ended(await remove('shop', { data: true }));
     expect(job).toMatchObject({ state: 'succeeded', outcome: { quarantined: 2 } });
     expect((await infoOfData()).map(({ table: name }) => name).sort()).toEqual(['offers', 'players']);

@@ -87,6 +87,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/bundle-tools/upload/exists': all('bundles.upload'),
   'POST /api/bundle-tools/upload/install': all('bundles.upload'),
   'GET /api/bundles/versions': any('bundles.upload', 'bundles.build'),
+  'GET /api/bundles/edited': any('bundles.upload', 'bundles.build'),
+  'GET /api/bundles/data': all('bundles.read', 'database.read'),
   'POST /api/bundles/rollback': any('bundles.upload', 'bundles.build'),
 
   'GET /api/bundle-tools': any(...TOOLS),

@@ -14,7 +14,9 @@ import { linkTo, usePlace } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
+import { DataSection } from './data-section.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { EditedSection } from './edited-section.tsx';
 import { useSwitch } from './use-switch.ts';
 import { VersionsSection } from './versions-section.tsx';
 
@@ -49,6 +51,7 @@ function Bundle({ bundle }: { bundle: BundleInfo }) {
   const can = useCan();
   const { isOn } = useSwitch();
   const { name, version, description, state, dependencies } = bundle;
+  const mayInstall = can('bundles.upload') || can('bundles.build');
   return (
     <>
       <header class="bundle-head">
@@ -61,7 +64,9 @@ function Bundle({ bundle }: { bundle: BundleInfo }) {
           </p>
         )}
       </header>
-      {(can('bundles.upload') || can('bundles.build')) && <VersionsSection name={name} />}
+      {mayInstall && <VersionsSection name={name} />}
+      {mayInstall && <EditedSection name={name} />}
+      {can('database.read') && <DataSection name={name} />}
       {isOn === false && <Notice>{t('tools.off')}</Notice>}
       {isOn === true && <Marks bundle={bundle} />}
       {isOn === true && can('bundles.delete', 'bundles.stop') && <Deletion name={name} />}
