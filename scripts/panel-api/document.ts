@@ -9,7 +9,7 @@ const EVERYWHERE: readonly ErrorKey[] = [
   ...(['token.route', 'permission.missing', 'body.type', 'body.malformed', 'body.large', 'internal.error'] as const),
 ];
 
-const DESCRIPTION = `Routes of the panel for programs. A token of an account (Accounts, Tokens) is sent as
+const DESCRIPTION = `Routes of the panel for programs. A token of an account (Settings, Tokens) is sent as
 \`Authorization: Bearer pnl_…\`. It may do what it lists and its maker holds at that moment; \`x-permissions\` names what a
 route needs. Cookies are neither read nor set. A refusal is \`{"ok":false,"error":KEY}\`. A token makes 10 calls a second
 after a burst of 60; above that, 429 with Retry-After.`;

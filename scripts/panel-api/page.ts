@@ -4,7 +4,7 @@ const HEAD = `# The panel for programs
 
 <!-- \`node scripts/panel-api.ts\` writes this page from the panel's tables of routes. -->
 
-A script, a bot or a monitor calls the panel with a token. Make one in the panel under Accounts, Tokens: choose its name, its
+A script, a bot or a monitor calls the panel with a token. Make one in the panel under Settings, Tokens: choose its name, its
 permissions, the addresses it may come from, and its end. The panel shows it once and keeps only a hash.
 
 \`\`\`
