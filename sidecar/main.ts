@@ -12,6 +12,7 @@ import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
 import { KeeperLink } from './keeper/channel/keeper-link.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
+import { MoveBusy } from './moving/report.ts';
 import { holdNursery } from './nursery.ts';
 import { makeOwnerOnly } from './owner-only.ts';
 import { preflight } from './preflight.ts';
@@ -163,7 +164,12 @@ async function fail(output: StandardOutput, error: unknown): Promise<never> {
   await output.drain();
   const line = error instanceof Error ? error.message : String(error);
   process.stderr.write(`sidecar: ${visibleText(line.split('\n').join(' '))}\n`);
-  process.exit(error instanceof UsageError ? 2 : 1);
+  process.exit(exitCodeOf(error));
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return 2;
+  return error instanceof MoveBusy ? MoveBusy.exitCode : 1;
 }
 
 /** Files that the configuration names must be there too, but for secrets, which a start makes. */

@@ -22,7 +22,8 @@ export function withBackups(running: RunningSidecar, config: SidecarConfig, log:
   }
   const lease = new BackupLease(running.engine);
   const backups = ScheduledBackups.start({ ...options, lease, firstAt: isNew ? Date.now() + FIRST_AFTER_MS : 0 });
-  const drills = ScheduledDrills.start(options);
+  const leases = { backups: lease, drills: new BackupLease(running.engine, 'backup drill') };
+  const drills = ScheduledDrills.start({ ...options, leases });
   return {
     ...running,
     stop: async (keepsServer) => {

@@ -3,7 +3,7 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { LOG_EVENT } from '../log-event.ts';
-import { MoveRefused, type MoveReport } from '../moving/report.ts';
+import { MoveBusy, MoveRefused, type MoveReport } from '../moving/report.ts';
 import type { NamespaceGate, SyncPlace } from '../schema/gate.ts';
 import type { WriteBuffer } from '../write-behind/write-buffer.ts';
 import { listBackups, withBackupFolder } from './backup-folder.ts';
@@ -64,9 +64,6 @@ export interface RestoreWish extends BackupChoice {
   readonly signal: AbortSignal;
 }
 
-/** A backup or a drill is running already. */
-export class BackupBusy extends Error {}
-
 const GATE_WAIT_MS = 10_000;
 const DRAIN_MS = 60_000;
 
@@ -109,7 +106,7 @@ export class BackupDesk {
   /**
    * In a process of its own. A place off the machine that failed stands in the result.
    *
-   * @param options `keepsAll`: no older backup is deleted, here or off the machine. @throws BackupBusy, MoveRefused
+   * @param options `keepsAll`: no older backup is deleted, here or off the machine. @throws MoveBusy, MoveRefused
    */
   async make({ keepsAll = false }: { readonly keepsAll?: boolean } = {}): Promise<MadeAndSent> {
     const { config } = this.#parts;
@@ -121,7 +118,7 @@ export class BackupDesk {
     return made;
   }
 
-  /** In a process of its own. A drill that failed is a result. @throws BackupBusy, MoveRefused */
+  /** In a process of its own. A drill that failed is a result. @throws MoveBusy, MoveRefused */
   async drill(): Promise<DrillResult> {
     const ended = await this.#run(['backup', 'drill', '--config', this.#parts.config.file, '--json']);
     if (ended.output === '') throw refusalOf(ended);
@@ -178,13 +175,13 @@ export class BackupDesk {
   #failed(ended: Ended): Error {
     const refusal = refusalOf(ended);
     const facts = { event: LOG_EVENT.backupFailed, cause: refusal.message };
-    if (!(refusal instanceof BackupBusy))
+    if (!(refusal instanceof MoveBusy))
       this.#parts.log('error', 'the backup failed: there is none of this time', facts);
     return refusal;
   }
 
   async #run(args: readonly string[]): Promise<Ended> {
-    if (this.#running !== null) throw new BackupBusy('a backup or a drill is running already');
+    if (this.#running !== null) throw new MoveBusy('a backup or a drill is running already');
     this.#running = new BackupProgram(this.#parts.program);
     try {
       return await this.#running.run(args);
@@ -227,5 +224,5 @@ export class BackupDesk {
 
 function refusalOf(ended: Ended): Error {
   const cause = causeOf(ended);
-  return /another backup into .* is running/.test(cause) ? new BackupBusy(cause) : new MoveRefused(cause);
+  return ended.code === MoveBusy.exitCode ? new MoveBusy(cause) : new MoveRefused(cause);
 }

@@ -2,7 +2,7 @@ import type { BackupConfig, BackupSchedule } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { LOG_EVENT } from '../log-event.ts';
 import { newestBackup } from './backup-folder.ts';
-import type { BackupLease, MadeBackup } from './backup-lease.ts';
+import type { BackupLease, DoneElsewhere } from './backup-lease.ts';
 import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
 import { DueWork } from './due-work.ts';
 import type { MadeAndSent, SentResult } from './make-backup.ts';
@@ -94,8 +94,8 @@ export class ScheduledBackups {
     }
   }
 
-  /** Returns whether a backup was made: another sidecar of the database may have made that of this time. */
-  async #makeUnlessMade(last: MadeBackup | null): Promise<boolean> {
+  /** Returns null if no backup was made: another sidecar of the database may have made that of this time. */
+  async #makeUnlessMade(last: DoneElsewhere | null): Promise<object | null> {
     if (last !== null && nextDue(this.#schedule, last.time, Date.now()) > Date.now()) {
       this.#failedAt = null;
       this.#madeElsewhereAt = last.time;
@@ -104,10 +104,10 @@ export class ScheduledBackups {
         box: last.box,
         time,
       });
-      return false;
+      return null;
     }
     await this.#make();
-    return this.#failedAt === null;
+    return this.#failedAt === null ? {} : null;
   }
 
   async #make(): Promise<void> {

@@ -1,6 +1,8 @@
 import type { BackupConfig } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { LOG_EVENT } from '../log-event.ts';
+import { MoveBusy } from '../moving/report.ts';
+import type { BackupLease, DoneElsewhere } from './backup-lease.ts';
 import { BackupProgram, causeOf } from './backup-program.ts';
 import { DueWork } from './due-work.ts';
 import { DrillBook, type DrillResult, isDrillOverdue, nextDrill } from './remote/drill-book.ts';
@@ -14,9 +16,13 @@ export interface ScheduledDrillsOptions {
   /** `main.js`. */
   readonly program: string;
   readonly log: EngineLog;
+  /** Leases of the database: one sidecar tries out, the one that made the newest backup. */
+  readonly leases: { readonly drills: BackupLease; readonly backups: BackupLease };
 }
 
 const DAY_MS = 86_400_000;
+/** Before another look at a drill that could not run, or is another sidecar's. */
+const PAUSE_MS = 900_000;
 
 /** Tries backups out when it is due, also a drill that was missed while the sidecar was not running. */
 export class ScheduledDrills {
@@ -26,6 +32,7 @@ export class ScheduledDrills {
   readonly #program: BackupProgram;
   readonly #work: DueWork;
   #toldOverdueAt = Number.NEGATIVE_INFINITY;
+  #pausedUntil = 0;
 
   private constructor(options: ScheduledDrillsOptions, everyDays: number) {
     this.#options = options;
@@ -35,7 +42,10 @@ export class ScheduledDrills {
     this.#work = new DueWork({
       program: this.#program,
       due: () => this.#dueWork(),
-      onFailed: (cause) => options.log('error', 'a drill of the backups could not be recorded', { cause }),
+      onFailed: (cause) => {
+        this.#pause();
+        options.log('error', 'a drill of the backups could not run; it is tried again in 15 minutes', { cause });
+      },
     });
   }
 
@@ -54,10 +64,27 @@ export class ScheduledDrills {
 
   #dueWork(): (() => Promise<void>) | null {
     const now = Date.now();
+    if (this.#pausedUntil > performance.now()) return null;
     const record = this.#book.read();
     this.#tellOverdue(isDrillOverdue(record, this.#everyDays, now), record?.lastSuccessAt ?? null, now);
     const isDue = nextDrill(record, this.#everyDays, now) <= now && (record !== null || hasSent(this.#options));
-    return isDue ? () => this.#run() : null;
+    return isDue ? () => this.#options.leases.drills.alone((last, instance) => this.#runOwn(last, instance)) : null;
+  }
+
+  #pause(): void {
+    this.#pausedUntil = performance.now() + PAUSE_MS;
+  }
+
+  /** Null if the drill of this time is, or was, the work of another sidecar of the database. */
+  async #runOwn(last: DoneElsewhere | null, instance: string): Promise<DrillResult | null> {
+    this.#book.adopt(last?.note);
+    const maker = await this.#options.leases.backups.lastElsewhere(instance);
+    const isDone = nextDrill(this.#book.read(), this.#everyDays, Date.now()) > Date.now();
+    if (maker === null && !isDone) return this.#run();
+    this.#pause();
+    const box = isDone ? last?.box : maker?.box;
+    this.#options.log('info', 'another sidecar of the database tries out the backups', { box: box ?? '' });
+    return null;
   }
 
   #tellOverdue(isOverdue: boolean, lastSuccessAt: string | null, now: number): void {
@@ -67,10 +94,11 @@ export class ScheduledDrills {
     this.#options.log('error', message, { lastSuccessAt: lastSuccessAt ?? 'never' });
   }
 
-  async #run(): Promise<void> {
+  async #run(): Promise<DrillResult | null> {
     const { configFile, log } = this.#options;
     const ended = await this.#program.run(['backup', 'drill', '--config', configFile, '--json']);
-    if (this.#work.isStopped) return;
+    if (this.#work.isStopped) return null;
+    if (ended.code === MoveBusy.exitCode) throw new Error(causeOf(ended));
     const result = readResult(ended.output) ?? this.#noResult(causeOf(ended));
     const { ok, kind, backup, seconds, rows, error } = result;
     if (ok)
@@ -85,6 +113,7 @@ export class ScheduledDrills {
         ...{ event: LOG_EVENT.drillFailed, cause: error ?? '' },
         backup: backup ?? 'none',
       });
+    return result;
   }
 
   /** Its process has ended without one. Kept, so that the next try has to wait. */

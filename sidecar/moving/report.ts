@@ -26,6 +26,12 @@ export class MoveRefused extends Error {
   }
 }
 
+/** Another process does such work now; the same command may succeed later. */
+export class MoveBusy extends MoveRefused {
+  /** Exit code of a command that ends with it. */
+  static readonly exitCode = 3;
+}
+
 /** The target holds rows already. */
 export class TargetOccupied extends MoveRefused {}
 

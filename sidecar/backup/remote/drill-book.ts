@@ -42,6 +42,13 @@ export class DrillBook {
     }
   }
 
+  /** Takes over the result of another sidecar of the database, if it is newer. */
+  adopt(note: unknown): void {
+    const { success, data } = result.safeParse(note);
+    const own = this.read()?.last.at ?? '';
+    if (success && data.at > own) this.write(data);
+  }
+
   write(last: DrillResult): void {
     const before = this.read();
     const lastSuccessAt = last.ok ? last.at : (before?.lastSuccessAt ?? null);

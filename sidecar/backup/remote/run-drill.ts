@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { SidecarConfig } from '../../config/load-config.ts';
 import type { EngineLog } from '../../engine/log.ts';
 import { openEngine } from '../../engine/open.ts';
-import { MoveRefused, type MoveReport } from '../../moving/report.ts';
+import { MoveBusy, MoveRefused, type MoveReport } from '../../moving/report.ts';
+import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 import { CONTAINER, rowsOf } from '../manifest.ts';
 import { restoreBackup } from '../restore-backup.ts';
 import { CONTAINER_SETTINGS } from '../write-backup.ts';
@@ -22,13 +23,27 @@ export interface DrillOptions {
 }
 
 const FOLDER = 'drill';
+/** Below it; the folder itself has the lock. */
+const SCRATCH = 'tried';
 
 /**
  * Takes the newest backup of this installation off the machine and restores it into a database that is thrown away, each
  * row read against the manifest. Without an identity for an encrypted one only its bytes are compared. The result is kept;
- * a failure is a result too. @throws if it is given up
+ * a failure is a result too. @throws if it is given up; MoveBusy while another one runs
  */
 export async function runDrill(options: DrillOptions): Promise<DrillResult> {
+  const folder = join(options.config.dataFolder, FOLDER);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = await NODE_DISK.lock(folder);
+  if (lock === null) throw new MoveBusy(`another drill is running in ${folder}`);
+  try {
+    return await drillAlone(options);
+  } finally {
+    lock.release();
+  }
+}
+
+async function drillAlone(options: DrillOptions): Promise<DrillResult> {
   const { config, signal } = options;
   const startedMs = performance.now();
   const at = new Date().toISOString();
@@ -76,7 +91,7 @@ async function tryOut(backup: RemoteBackup, remote: RemoteBackups, options: Dril
     await remote.compareBytes(backup, signal);
     return null;
   }
-  const scratch = join(config.dataFolder, FOLDER);
+  const scratch = join(config.dataFolder, FOLDER, SCRATCH);
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   try {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { BackupBusy, type BackupDesk } from '#sidecar/backup/backup-desk.ts';
-import { MoveRefused, type MoveReport } from '#sidecar/moving/report.ts';
+import type { BackupDesk } from '#sidecar/backup/backup-desk.ts';
+import { MoveBusy, MoveRefused, type MoveReport } from '#sidecar/moving/report.ts';
 import { needs } from '../http/route.ts';
 import { JobFailed, type JobKind, type RunningJob } from '../jobs/job-kind.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -113,7 +113,7 @@ async function refusing<T>(work: Promise<T>, desk: BackupDesk, signal?: AbortSig
 }
 
 export function refusalOf(error: unknown): unknown {
-  if (error instanceof BackupBusy) return new PanelError('backups.busy');
+  if (error instanceof MoveBusy) return new PanelError('backups.busy');
   return error instanceof MoveRefused ? new PanelError('backups.refused', { detail: error.message }) : error;
 }
 

@@ -50,6 +50,7 @@ it('a program that answers something else, as one of another version may, ends n
     .toEqual([
       {
         level: 'error',
+        event: 'backup-failed',
         message: expect.stringMatching(/^the backup failed/),
         cause: expect.stringContaining('not valid JSON'),
       },
