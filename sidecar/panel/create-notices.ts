@@ -68,8 +68,7 @@ export interface NewsParts extends Pick<NoticesParts, 'base' | 'logs' | 'server'
 export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
   const { logs, server, trouble, events, audit, health, jobs, updates } = parts;
   const { config, writeBuffer, now } = base;
-  // News must never break what they tell of.
-  const tell: TellNews = (news) => trouble.attempt(() => notices.tell(news), undefined);
+  const tell: TellNews = (news) => notices.tell(news);
   const tellAny = (news: News | null) => news !== null && tell(news);
   const serverNews = new ServerNews({
     status: server.control.status(),

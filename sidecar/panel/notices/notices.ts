@@ -86,13 +86,9 @@ export class Notices {
     return { targets: this.#targets.map(viewOf), events };
   }
 
-  /** Tells every target that lists the event. @param except id of a target that is not told */
-  tell({ event, facts, data }: News, except: string | null = null): void {
-    for (const target of this.#targets) {
-      const isListed = target.events.includes(event) || target.events.includes(ALL_EVENTS);
-      if (!target.enabled || !isListed || target.id === except) continue;
-      target.queue.tell(this.#noticeFor(target, event, facts, data));
-    }
+  /** Tells every target that lists the event. A fault of it breaks nothing of what is told. @param except id of a target that is not told */
+  tell(news: News, except: string | null = null): void {
+    this.#options.attempt(() => this.#tell(news, except));
   }
 
   /** Sends what is due. */
@@ -150,6 +146,14 @@ export class Notices {
     this.#tellChange();
     const { delivered, status, ms, answer, error } = result;
     return { delivered, status, ms, answer, error };
+  }
+
+  #tell({ event, facts, data }: News, except: string | null): void {
+    for (const target of this.#targets) {
+      const isListed = target.events.includes(event) || target.events.includes(ALL_EVENTS);
+      if (!target.enabled || !isListed || target.id === except) continue;
+      target.queue.tell(this.#noticeFor(target, event, facts, data));
+    }
   }
 
   #withQueue(target: StoredTarget): Target {
