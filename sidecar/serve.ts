@@ -2,6 +2,7 @@ import { BackupDesk } from './backup/backup-desk.ts';
 import { ContinuousBackup } from './backup/continuous/continuous-backup.ts';
 import { backupReport } from './backup-report.ts';
 import { Neighbours } from './cluster/neighbours.ts';
+import { Revocations } from './cluster/revocations.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 import { drainDeadline } from './data/call-context.ts';
 import { CallWatch } from './data/call-watch.ts';
@@ -67,6 +68,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const engineClocks = { now, ...(options.monotonicNow && { monotonicNow: options.monotonicNow }) };
   const engine = await openEngine(config.database, { log: engineLog, ...engineClocks, instance: () => instance.id });
   const neighbours = new Neighbours({ instance, engine, version: VERSION, ...engineClocks, log: engineLog });
+  const revocations = new Revocations({ engine, kids: config.keys.map(({ kid }) => kid), log: engineLog });
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
   let writeBehind: RunningWriteBehind | null = null;
   let panel: RunningPanel | null = null;
@@ -97,19 +99,20 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     };
     panel = await openPanel(lent, panelStart);
     const served = {
-      ...{ config, engine, log, handlers, neighbours },
+      ...{ config, engine, log, handlers, neighbours, revocations },
       watch: calls,
       writeBuffer: reportOf(buffer),
       backup: backupReport(config, now, continuous),
       panelGauges: panel === null ? [] : panelGauges(() => panel?.services ?? null),
     };
+    await revocations.begin();
     const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
     neighbours.begin(api.address);
     log.info('listening', { service: 'api', address: api.address });
     // Only now: a game server that the panel starts calls the API at once.
     panel = await beginPanel(panel, log);
-    const parts = { panel, api, neighbours, writeBehind, engine, log };
+    const parts = { panel, api, neighbours, revocations, writeBehind, engine, log };
     const stop = (keepsServer = false) => {
       backups.stop();
       return stopAll(parts, keepsServer).finally(() => continuous?.stop());
@@ -118,6 +121,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   } catch (error) {
     await panel?.stop().catch(() => {});
     await neighbours.stop();
+    await revocations.stop();
     await closeBelow(writeBehind, engine);
     await continuous?.stop();
     throw error;
@@ -198,18 +202,20 @@ interface Parts {
   readonly panel: RunningPanel | null;
   readonly api: RunningApi;
   readonly neighbours: Neighbours;
+  readonly revocations: Revocations;
   readonly writeBehind: RunningWriteBehind | null;
   readonly engine: Engine;
   readonly log: Log;
 }
 
-async function stopServices({ panel, api, neighbours }: Parts, keepsServer: boolean): Promise<void> {
+async function stopServices({ panel, api, neighbours, revocations }: Parts, keepsServer: boolean): Promise<void> {
   try {
     // The game server first: it may still have something to save.
     await panel?.stop(keepsServer);
   } finally {
     await api.stop();
     await neighbours.stop();
+    await revocations.stop();
   }
 }
 

@@ -10,6 +10,7 @@ import { replyError } from './api/reply.ts';
 import { readTls } from './api/tls.ts';
 import type { BackupReport } from './backup-report.ts';
 import type { Neighbours } from './cluster/neighbours.ts';
+import type { Revocations } from './cluster/revocations.ts';
 import type { CallWatch } from './data/call-watch.ts';
 import { DatabaseCheck } from './data/database-check.ts';
 import type { WriteBufferHealth } from './data/write-queue.ts';
@@ -68,6 +69,8 @@ export interface ApiOptions {
   readonly handlers: Omit<OperationHandlers, 'health'>;
   /** Other sidecars of the database; left out if this one is not announced. */
   readonly neighbours?: Neighbours;
+  /** Keys that a box has revoked for all; left out if nothing looks for them. */
+  readonly revocations?: Pick<Revocations, 'has'>;
   /** Left out where write-behind is off. */
   readonly writeBuffer?: WriteBufferReport | null;
   /** Left out if there is none. */
@@ -106,7 +109,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const tls = readTls(config.api.tls);
   const now = options.now ?? Date.now;
   const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
-  const keyring = new Keyring(config.keys);
+  const keyring = new Keyring(config.keys, (kid) => options.revocations?.has(kid) ?? false);
   const nonces = openNonceStore(options, now);
   const { app, streams, metrics, connections } = buildApp(options, { now, monotonicNow, keyring, nonces, tls });
   const stop = async () => {

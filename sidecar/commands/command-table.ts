@@ -48,7 +48,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'revoke KID [--config FILE]',
     ],
     options: KEYS_OPTIONS,
-    notes: ['A running sidecar reads its keys when it starts: restart it afterwards.'],
+    notes: [
+      'A running sidecar reads its keys when it starts: restart it afterwards. A revoked key is refused at once, by every sidecar of the database.',
+    ],
     run: runKeys,
   },
   doctor: {

@@ -16,6 +16,7 @@ import { type CommandIo, type CommandProcess, terminalIo } from './command-proce
 import { connectorLines, secretLines } from './init.ts';
 import { KeyFile, type NewKey } from './key-file.ts';
 import { alignedLines } from './lines.ts';
+import { revokeInDatabase } from './revoke-key.ts';
 
 const RESTART = 'restart the sidecar: it reads its keys when it starts';
 
@@ -46,10 +47,10 @@ const TAKES: Readonly<Record<string, readonly string[]>> = {
   revoke: [],
 };
 
-/** `keys new|list|rotate|revoke`. Changes the file only; a running sidecar reads it at its next start. */
+/** `keys new|list|rotate|revoke`. A running sidecar reads the file at its next start, and within 2 s which keys were revoked. */
 export async function runKeys(
   args: readonly string[],
-  _process: Pick<CommandProcess, 'environment'>,
+  { environment }: Pick<CommandProcess, 'environment'>,
   givenIo?: CommandIo,
 ): Promise<boolean> {
   const { values, positionals } = readingArguments(() =>
@@ -66,7 +67,7 @@ export async function runKeys(
   const isShown = values['show-secret'] ?? false;
   if (kid === undefined) return listKeys(file, io);
   if (action === 'new') return newKey(file, newKeyOf(kid, values), isShown, io);
-  if (action === 'revoke') return revokeKey(file, kid, io);
+  if (action === 'revoke') return revokeKey(file, kid, environment, io);
   const hours = Number(values.hours ?? 24);
   if (!(hours > 0 && hours <= MAX_HOURS))
     throw new UsageError(`--hours: expected a number up to ${MAX_HOURS}, got ${values.hours}`);
@@ -201,13 +202,15 @@ function oldSecret(file: KeyFile, { secret, secretFile = '' }: KeyOfFile): strin
   return readFileSync(path, 'utf8').trim();
 }
 
-function revokeKey(file: KeyFile, kid: string, io: CommandIo): boolean {
+/** The database first: if it does not answer, nothing is changed, and the same command can be repeated. */
+async function revokeKey(file: KeyFile, kid: string, environment: NodeJS.ProcessEnv, io: CommandIo): Promise<boolean> {
   const { key, index } = file.find(kid);
   if (file.keys.length === 1) {
     throw new ConfigError(
       `${kid} is the only key, and a sidecar needs one: make another with keys new, or keys rotate ${kid} --hours 0.01`,
     );
   }
+  const isForAll = await revokeInDatabase(file.path, kid, environment, io);
   file.remove(index);
   file.save();
   io.print(`key ${kid} is no longer in ${file.path}`);
@@ -217,7 +220,9 @@ function revokeKey(file: KeyFile, kid: string, io: CommandIo): boolean {
     rmSync(file.at(path));
     io.print(`deleted ${file.at(path)}`);
   }
-  io.print(`${RESTART}, and until then ${kid} is still good`);
+  if (isForAll) {
+    io.print(`every sidecar of the database refuses ${kid} within 2 s; a new key needs another name`);
+  }
   return true;
 }
 

@@ -36,10 +36,13 @@ export class Keyring {
   readonly #keys = new Map<string, ApiKey>();
   readonly #nobody: ApiKey;
   readonly #isRotating: boolean;
+  readonly #isRevoked: (kid: string) => boolean;
   /** HMACs computed so far, for the tests of equal cost. */
   hmacs = 0;
 
-  constructor(rows: readonly KeyRow[]) {
+  /** @param isRevoked is asked at each request */
+  constructor(rows: readonly KeyRow[], isRevoked: (kid: string) => boolean = () => false) {
+    this.#isRevoked = isRevoked;
     for (const row of rows) this.#keys.set(row.kid, apiKey(row));
     this.#isRotating = rows.some((row) => row.previous !== null);
     this.#nobody = apiKey({
@@ -53,8 +56,9 @@ export class Keyring {
     });
   }
 
-  /** The key of an unknown `kid` has an empty one. */
+  /** The key of an unknown or revoked `kid` has an empty one. */
   find(kid: string): ApiKey {
+    if (this.#isRevoked(kid)) return this.#nobody;
     return this.#keys.get(kid) ?? this.#nobody;
   }
 

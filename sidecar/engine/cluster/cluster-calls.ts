@@ -23,6 +23,13 @@ export interface LeaseRow {
   readonly renewedAt: number;
 }
 
+/** A key that no sidecar of the database accepts any more (`_revoked`). */
+export interface RevokedKey {
+  readonly kid: string;
+  /** Epoch milliseconds by the clock of the box that revoked it: to be shown. */
+  readonly revokedAt: number;
+}
+
 /**
  * Rows by which the sidecars of a database know of each other. A row is replaced only if it is still the one that the
  * caller has seen, so that no two sidecars replace the same row.
@@ -41,4 +48,8 @@ export interface ClusterCalls {
   /** False if the lease has another owner. */
   renewLease(row: LeaseRow, bounds: CallBounds): Promise<boolean>;
   dropLease(row: Pick<LeaseRow, 'name' | 'owner'>, bounds: CallBounds): Promise<void>;
+
+  listRevoked(bounds: CallBounds): Promise<RevokedKey[]>;
+  /** Keeps the row of a key that is revoked already. */
+  revokeKey(key: RevokedKey, bounds: CallBounds): Promise<void>;
 }

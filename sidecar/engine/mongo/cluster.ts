@@ -1,8 +1,8 @@
 import type { ClusterCalls, LeaseRow } from '#engine/cluster/cluster-calls.ts';
 import { failureOf } from './failures.ts';
-import { type LockDocument, locksOf, presencesOf, type RunSchemaWork } from './schema/collections.ts';
+import { type LockDocument, locksOf, presencesOf, type RunSchemaWork, revokedOf } from './schema/collections.ts';
 
-/** The documents of `_sidecars` and `_locks`. */
+/** The documents of `_sidecars`, `_locks` and `_revoked`. */
 export function createClusterCalls(run: RunSchemaWork): ClusterCalls {
   return {
     listSidecars: (bounds) =>
@@ -43,6 +43,17 @@ export function createClusterCalls(run: RunSchemaWork): ClusterCalls {
     dropLease: ({ name, owner }, bounds) =>
       run(bounds, async (work) => {
         await locksOf(work.db).deleteOne({ _id: name, owner }, work.time());
+      }),
+    listRevoked: (bounds) =>
+      run(bounds, async (work) => {
+        const found = await revokedOf(work.db)
+          .find({}, { sort: { _id: 1 }, ...work.time() })
+          .toArray();
+        return found.map(({ _id, revokedAt }) => ({ kid: _id, revokedAt }));
+      }),
+    revokeKey: ({ kid, revokedAt }, bounds) =>
+      run(bounds, async (work) => {
+        await isInserted(revokedOf(work.db).insertOne({ _id: kid, revokedAt }, work.time()));
       }),
   };
 }

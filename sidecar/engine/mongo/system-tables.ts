@@ -11,6 +11,7 @@ const SYSTEM_COLLECTIONS = [
   '_locks',
   '_generators',
   '_sidecars',
+  '_revoked',
   '_queues',
   '_dead_letters',
 ];

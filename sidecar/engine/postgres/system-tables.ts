@@ -68,6 +68,7 @@ const YOUNGER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   _queues: ['journal', 'token', 'past'],
   _dead_letters: ['payload', 'is_retry_wanted'],
   _sidecars: ['instance', 'seen_at'],
+  _revoked: ['kid', 'revoked_at'],
 };
 
 async function missingTables(session: Session): Promise<SystemTable[]> {

@@ -1,8 +1,8 @@
-import type { ClusterCalls, LeaseRow, SidecarRow } from '#engine/cluster/cluster-calls.ts';
+import type { ClusterCalls, LeaseRow, RevokedKey, SidecarRow } from '#engine/cluster/cluster-calls.ts';
 import { SchemaConnection, type SchemaDialect } from './schema/connection.ts';
 import type { Session, Sessions } from './session.ts';
 
-/** The rows of `_sidecars` and `_locks` in a relational engine. */
+/** The rows of `_sidecars`, `_locks` and `_revoked` in a relational engine. */
 export function createClusterCalls(sessions: Sessions, dialectOf: () => SchemaDialect): ClusterCalls {
   const of = (session: Session) => new SchemaConnection(session, dialectOf());
   return {
@@ -20,6 +20,8 @@ export function createClusterCalls(sessions: Sessions, dialectOf: () => SchemaDi
       sessions.write(bounds, async (session) => {
         await of(session).run('DELETE FROM _locks WHERE namespace = ? AND owner = ?', [name, owner]);
       }),
+    listRevoked: (bounds) => sessions.read(bounds, (session) => listRevoked(of(session))),
+    revokeKey: (key, bounds) => sessions.write(bounds, (session) => revokeKey(of(session), key)),
   };
 }
 
@@ -89,4 +91,14 @@ async function takeLease(connection: SchemaConnection, row: LeaseRow, from: Leas
 export async function renewLease(connection: SchemaConnection, { name, owner, renewedAt }: LeaseRow): Promise<boolean> {
   const update = 'UPDATE _locks SET renewed_at = ? WHERE namespace = ? AND owner = ?';
   return (await connection.run(update, [renewedAt, name, owner])) > 0;
+}
+
+async function listRevoked(connection: SchemaConnection): Promise<RevokedKey[]> {
+  const rows = await connection.rows('SELECT kid, revoked_at FROM _revoked ORDER BY kid', []);
+  return rows.map(([kid, revokedAt]) => ({ kid: String(kid), revokedAt: Number(revokedAt) }));
+}
+
+async function revokeKey(connection: SchemaConnection, { kid, revokedAt }: RevokedKey): Promise<void> {
+  const insert = 'INSERT INTO _revoked (kid, revoked_at) VALUES (?, ?)';
+  await connection.run(`${insert} ${connection.dialect.keepSql('kid')}`, [kid, revokedAt]);
 }

@@ -148,6 +148,14 @@ const TABLES: Readonly<Record<string, Description>> = {
     primaryKey: ['instance'],
     isYounger: true,
   },
+  _revoked: {
+    columns: {
+      kid: ['key', 64],
+      revoked_at: { kind: 'integer', comment: 'epoch milliseconds' },
+    },
+    primaryKey: ['kid'],
+    isYounger: true,
+  },
   _meta: {
     columns: { name: ['key', 255], value: ['word', 4_000_000] },
     primaryKey: ['name'],

@@ -36,6 +36,8 @@ const LANES: Readonly<Record<keyof Jobs, JobLane>> = {
   takeLease: 'writer',
   renewLease: 'writer',
   dropLease: 'writer',
+  listRevoked: 'quick',
+  revokeKey: 'writer',
   listNamespaces: 'long',
   readMark: 'quick',
   writeMark: 'writer',

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const QUEUES = ['_dead_letters', '_queues'];
 const OLDEST = ['_generators', '_idempotency', '_locks', '_meta', '_quarantine', '_schemas'];
-const OURS = [...QUEUES, ...OLDEST, '_sidecars'].toSorted();
+const OURS = [...QUEUES, ...OLDEST, '_revoked', '_sidecars'].toSorted();
 
 const tables = () => world.column(`SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
 
@@ -39,7 +39,7 @@ describe('the tables of the sidecar', () => {
 
   it('of queues are added to those of a sidecar that knew none', async () => {
     await (await world.open()).close();
-    await world.client.query(`DROP TABLE ${[...QUEUES, '_sidecars'].join(', ')}`);
+    await world.client.query(`DROP TABLE ${[...QUEUES, '_revoked', '_sidecars'].join(', ')}`);
     const [engine] = await Promise.all([world.open(), world.open()]);
     expect(await engine.queues.claimQueue('game', 'a', within(5000))).toMatchObject({ token: 1 });
     expect(await tables()).toEqual(OURS);

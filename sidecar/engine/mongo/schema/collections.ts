@@ -95,6 +95,12 @@ export interface PresenceDocument {
   readonly seenAt: number;
 }
 
+export interface RevokedDocument {
+  readonly _id: string;
+  /** Epoch milliseconds. */
+  readonly revokedAt: number;
+}
+
 /** `_sidecars`: sidecars that may have running operations on rows. */
 export interface SidecarDocument {
   readonly _id: string;
@@ -132,6 +138,10 @@ export function sidecarsOf(db: Db): Collection<SidecarDocument> {
 
 export function presencesOf(db: Db): Collection<PresenceDocument> {
   return db.collection('_sidecars');
+}
+
+export function revokedOf(db: Db): Collection<RevokedDocument> {
+  return db.collection('_revoked');
 }
 
 /** Other sidecars of this database. */
