@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { NoticeReceiver } from '../support/notice-receiver.ts';
-import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
+import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 
 describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why})`}`, () => {
   let receiver: NoticeReceiver;
   let panel: TestPanel;
+  let owner: PanelClient;
   let browser: TestBrowser;
   let page: Page;
 
   beforeAll(async () => {
     receiver = await NoticeReceiver.start();
     panel = await startTestPanel({ config: { panel: { notices: { privateHosts: ['127.0.0.1'] } } } });
-    await panel.owner();
+    owner = await panel.owner();
     await panel.account('editor', ['settings.write']);
     browser = await TestBrowser.start();
     page = await browser.visit(panel.address);
@@ -43,7 +44,9 @@ describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why
     await dialog().getByLabel('Certificates (PEM)').fill(receiver.ca);
     await dialog().getByLabel('Quiet hours').check();
     await dialog().getByLabel('Time zone').fill('Europe/Berlin');
-    expect(await dialog().getByLabel('The server has crashed').isChecked()).toBe(true);
+    const ofServer = dialog().getByRole('group', { name: 'Server' });
+    expect(await ofServer.getByLabel('The server has crashed').isChecked()).toBe(true);
+    expect(await ofServer.getByLabel('The server has started').isChecked()).toBe(false);
     await expectAccessible(page);
     await dialog().getByRole('button', { name: 'Save' }).click();
     const secret = await dialog().getByLabel('Secret').inputValue();
@@ -68,7 +71,8 @@ describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why
     await dialog().getByText('no such hook').waitFor();
     await expectAccessible(page);
     await page.keyboard.press('Escape');
-    await page.getByText('Failed: status 404').waitFor();
+    const state = page.getByRole('cell', { name: /^Failed/ });
+    await state.getByText('The host refused it (status 404).').waitFor();
     await expectAccessible(page);
   });
 
@@ -88,9 +92,14 @@ describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why
   });
 
   it('offers a program to a manager of accounts alone, also on a phone', async () => {
+    const program = { name: 'bell', kind: 'command', line: 'node bell.js', events: ['*'] };
+    expect((await owner.post('/api/notices/save', program)).status).toBe(200);
+    await page.getByRole('button', { name: 'Edit' }).waitFor();
     const editor = await browser.visit(panel.address, { width: 390, theme: 'dark' });
     await signIn(editor, 'editor', PASSWORD);
     await editor.goto(`${panel.address}/#/settings/notices`);
+    await editor.getByRole('rowheader', { name: 'bell' }).waitFor();
+    expect(await editor.getByRole('row').getByRole('button').count()).toBe(0);
     await editor.getByRole('button', { name: 'New target' }).click();
     expect(await editor.getByLabel('Kind').locator('option').allTextContents()).toEqual(['Discord', 'Webhook']);
     await expectAccessible(editor);

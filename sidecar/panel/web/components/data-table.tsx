@@ -47,7 +47,8 @@ export function DataTable<Row>({ label, columns, rows, keyOf }: DataTableProps<R
 }
 
 function Cell<Row>({ column, row, isName }: { column: Column<Row>; row: Row; isName: boolean }) {
-  const content = column.cell(row);
+  // On a phone the whole content stands beside the heading.
+  const content = <div>{column.cell(row)}</div>;
   if (isName) return <th scope="row">{content}</th>;
   const kind = column.isActions === true ? 'actions' : column.isNumber === true ? 'number' : '';
   return (

@@ -1,6 +1,4 @@
 import { useState } from 'preact/hooks';
-import { isLocale } from '#panel/shapes/locales.ts';
-import { noticeTitle } from '#panel/shapes/notice-titles.ts';
 import { NOTICE_KINDS, type NoticeEvent, type NoticeTarget } from '#panel/shapes/notices.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -8,9 +6,10 @@ import { Checkbox, SelectField, TextArea, TextField } from '../components/field.
 import { Fault } from '../components/states.tsx';
 import { type SentForm, useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
-import { LANGUAGES, language, t } from '../core/i18n.ts';
+import { LANGUAGES, t } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
 import { bodyOf, draftOfTarget, type NoticeDraft } from './notice-draft.ts';
+import { NoticeEvents } from './notice-events.tsx';
 
 interface NoticeDialogProps {
   /** null: a new one. */
@@ -39,6 +38,7 @@ export function NoticeDialog({ target, events, onClose, onSaved }: NoticeDialogP
   const kinds = NOTICE_KINDS.filter((kind) => isManager || kind !== 'command');
   return (
     <Dialog
+      isWide
       title={target === null ? t('notices.new') : target.name}
       onClose={onClose}
       actions={
@@ -50,7 +50,7 @@ export function NoticeDialog({ target, events, onClose, onSaved }: NoticeDialogP
         </>
       }
     >
-      <form id={FORM} class="form" noValidate onSubmit={form.submit}>
+      <form id={FORM} class="form notice-form" noValidate onSubmit={form.submit}>
         <TextField
           label={t('notices.name')}
           value={draft.name}
@@ -66,7 +66,7 @@ export function NoticeDialog({ target, events, onClose, onSaved }: NoticeDialogP
           onChange={(kind) => set({ kind: kind as NoticeDraft['kind'] })}
         />
         <PlaceFields draft={draft} set={set} form={form} isKept={target?.kind === draft.kind} />
-        <EventFields draft={draft} set={set} events={events} fault={form.faultOf('events')} />
+        <NoticeEvents draft={draft} events={events} fault={form.faultOf('events')} set={set} />
         <QuietFields draft={draft} set={set} fault={form.faultOf('quiet')} />
         <SelectField
           label={t('common.language')}
@@ -140,35 +140,6 @@ function PlaceFields({ draft, set, form, isKept }: PlaceFieldsProps) {
         </>
       )}
     </>
-  );
-}
-
-interface EventFieldsProps extends FieldsProps {
-  readonly events: readonly NoticeEvent[];
-  readonly fault: string | null;
-}
-
-function EventFields({ draft, set, events, fault }: EventFieldsProps) {
-  const { isAll, events: chosen } = draft;
-  const { locale } = language.get();
-  const titles = isLocale(locale) ? locale : 'en';
-  return (
-    <fieldset class="choices">
-      <legend>{t('notices.events')}</legend>
-      <Checkbox label={t('notices.all')} checked={isAll} onChange={(checked) => set({ isAll: checked })} />
-      {!isAll &&
-        events.map((event) => (
-          <Checkbox
-            key={event}
-            label={noticeTitle(event, titles)}
-            checked={chosen.includes(event)}
-            onChange={(checked) =>
-              set({ events: checked ? [...chosen, event] : chosen.filter((other) => other !== event) })
-            }
-          />
-        ))}
-      {fault !== null && <p class="fault">{fault}</p>}
-    </fieldset>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { NoticesAnswer, NoticeTarget, NoticeTestResult } from '#panel/shapes/notices.ts';
+import type { NoticeKind, NoticesAnswer, NoticeTarget, NoticeTestResult } from '#panel/shapes/notices.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
@@ -12,10 +12,12 @@ import { tellDone } from '../components/toast.tsx';
 import { api } from '../core/api.ts';
 import { onEvent } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
+import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { MadeToken } from './made-token.tsx';
 import { NoticeDialog } from './notice-dialog.tsx';
+import { faultTextOf, lastErrorText } from './notice-fault.ts';
 
 /** Targets that are told when something happens. */
 export function NoticesView() {
@@ -69,7 +71,8 @@ interface TargetTableProps {
 }
 
 function TargetTable({ targets, onEdit }: TargetTableProps) {
-  if (targets.length === 0) return <Empty icon="warning" title={t('notices.none')} />;
+  const mayRun = useCan()('users.manage');
+  if (targets.length === 0) return <Empty icon="bell" title={t('notices.none')} />;
   const columns: Column<NoticeTarget>[] = [
     {
       title: t('notices.name'),
@@ -77,8 +80,7 @@ function TargetTable({ targets, onEdit }: TargetTableProps) {
         <>
           {name} <span class="soft small">{t(`notices.kind-${kind}`)}</span>{' '}
           {!enabled && <span class="soft small">{t('notices.off')}</span>}
-          <br />
-          <span class="soft small mono">{origin === '' ? line : origin}</span>
+          <p class="place soft small mono">{origin === '' ? line : origin}</p>
         </>
       ),
     },
@@ -86,13 +88,13 @@ function TargetTable({ targets, onEdit }: TargetTableProps) {
     {
       title: t('settings.actions'),
       isActions: true,
-      cell: (target) => <Actions target={target} onEdit={onEdit} />,
+      cell: (target) => (target.kind !== 'command' || mayRun) && <Actions target={target} onEdit={onEdit} />,
     },
   ];
   return <DataTable label={t('settings.notices')} columns={columns} rows={targets} keyOf={({ id }) => id} />;
 }
 
-function State({ target: { state } }: { target: NoticeTarget }) {
+function State({ target: { kind, state } }: { target: NoticeTarget }) {
   const { lastOkAt, lastTryAt, lastError, waiting, dropped } = state;
   if (lastTryAt === null) return <Badge tone="idle">{t('notices.untried')}</Badge>;
   return (
@@ -100,11 +102,12 @@ function State({ target: { state } }: { target: NoticeTarget }) {
       {lastError === null ? (
         <Badge tone="good">{t('notices.well')}</Badge>
       ) : (
-        <Badge tone="bad">{t('notices.failed', { error: lastError })}</Badge>
+        <Badge tone="bad">{t('notices.failed')}</Badge>
       )}{' '}
-      {lastOkAt !== null && <Time iso={lastOkAt} />}
-      {waiting > 0 && <span class="soft small"> {t('notices.waiting', { count: waiting })}</span>}
-      {dropped > 0 && <span class="soft small"> {t('notices.dropped', { count: dropped })}</span>}
+      <Time iso={lastError === null ? (lastOkAt ?? lastTryAt) : lastTryAt} />
+      {lastError !== null && <p class="soft small">{lastErrorText(kind, lastError)}</p>}
+      {waiting > 0 && <p class="soft small">{t('notices.waiting', { count: waiting })}</p>}
+      {dropped > 0 && <p class="soft small">{t('notices.dropped', { count: dropped })}</p>}
     </>
   );
 }
@@ -139,12 +142,18 @@ function Actions({ target, onEdit }: { target: NoticeTarget; onEdit: (target: No
       >
         {t('notices.delete')}
       </Button>
-      {failed !== null && <FailedTest result={failed} onClose={() => setFailed(null)} />}
+      {failed !== null && <FailedTest kind={target.kind} result={failed} onClose={() => setFailed(null)} />}
     </span>
   );
 }
 
-function FailedTest({ result: { status, answer, error }, onClose }: { result: NoticeTestResult; onClose: () => void }) {
+interface FailedTestProps {
+  readonly kind: NoticeKind;
+  readonly result: NoticeTestResult;
+  readonly onClose: () => void;
+}
+
+function FailedTest({ kind, result: { status, answer, error }, onClose }: FailedTestProps) {
   return (
     <Dialog
       title={t('notices.notDelivered')}
@@ -155,7 +164,7 @@ function FailedTest({ result: { status, answer, error }, onClose }: { result: No
         </Button>
       }
     >
-      <Notice kind="warn">{t(`notices.fault-${error ?? 'connect'}`, { status: status ?? 0 })}</Notice>
+      <Notice kind="warn">{faultTextOf(kind, error ?? 'connect', status)}</Notice>
       {answer !== '' && <pre class="answer">{answer}</pre>}
     </Dialog>
   );
