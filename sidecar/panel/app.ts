@@ -35,6 +35,7 @@ import { setupRoutes } from './routes/setup.ts';
 import { sourceAccountRoutes } from './routes/source-accounts.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { toolRoutes } from './routes/tools.ts';
+import { withToolsFields } from './routes/tools-fields.ts';
 import { trashRoutes } from './routes/trash.ts';
 import { updatesRoutes } from './routes/updates.ts';
 import { uploadsRoutes } from './routes/uploads.ts';
@@ -53,15 +54,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...auditRoutes(services),
     ...bridgeRoutes(services),
     ...bundleRoutes(services),
-    ...trashRoutes(services),
-    ...bundleToolsRoutes(services),
-    ...mergingRoutes(services),
-    ...sourceAccountRoutes(services),
-    ...projectRoutes(services),
-    ...packageRoutes(services),
-    ...toolRoutes(services),
-    ...installsRoutes(services),
-    ...uploadsRoutes(services),
+    ...withToolsFields(toolsRoutes(services)),
     ...serverRoutes(services),
     ...playersRoutes(services),
     ...scheduleRoutes(services),
@@ -76,6 +69,21 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...serverUpdatesRoutes(services),
   ];
   return routes;
+}
+
+/** The bundle tools, and what works with them off. */
+function toolsRoutes(services: PanelServices): PanelRoute[] {
+  return [
+    ...trashRoutes(services),
+    ...bundleToolsRoutes(services),
+    ...mergingRoutes(services),
+    ...sourceAccountRoutes(services),
+    ...projectRoutes(services),
+    ...packageRoutes(services),
+    ...toolRoutes(services),
+    ...installsRoutes(services),
+    ...uploadsRoutes(services),
+  ];
 }
 
 export interface AppOptions {

@@ -243,20 +243,24 @@ async function checkAccessAgain(course: Course, route: PanelRoute, parts: Parts)
   for (const guard of ACCESS_GUARDS) await guard(course, route, parts);
 }
 
-function parseBody(course: Course, { method, body: shape = NO_BODY, isUpload }: PanelRoute): void {
+function parseBody(course: Course, { method, body: shape = NO_BODY, isUpload, badField }: PanelRoute): void {
   const text = course.bodyText;
   if (method === 'POST' && isUpload !== true) {
     const read = shape.safeParse(text === '' ? {} : parse(text));
-    if (!read.success) throw shapeFault(read.error.issues[0]);
+    if (!read.success) throw shapeFault(read.error.issues[0], badField);
     course.body = read.data;
   }
   course.isAudited = true;
 }
 
-function shapeFault(issue: z.core.$ZodIssue | undefined): PanelError {
+function shapeFault(issue: z.core.$ZodIssue | undefined, badField: PanelRoute['badField']): PanelError {
   const path = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]] : (issue?.path ?? []);
   const field = path.map(String).join('.').slice(0, 100);
-  return new PanelError('body.malformed', field === '' ? {} : { field });
+  if (issue === undefined || field === '') return new PanelError('body.malformed');
+  // A value in a list is refused by the name of the list.
+  const name = path.findLast((part) => typeof part === 'string');
+  const key = badField === undefined || name === undefined ? 'body.malformed' : badField(name);
+  return new PanelError(key, key === 'body.malformed' ? { field } : { field, detail: issue.message });
 }
 
 function parse(text: string): unknown {

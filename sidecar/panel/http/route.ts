@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Client } from '#sidecar/security/client.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
+import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { Permission } from '../shapes/permissions.ts';
 
 /** Right to call a route: data on the route, checked before its handler is reached. The panel does not start with a route without it. */
@@ -108,6 +109,8 @@ export interface PanelRoute<Schema extends z.ZodType = z.ZodType> {
   readonly withoutFactor?: true;
   /** Shape of a POST's JSON body; without it the body must be an empty object, or nothing. */
   readonly body?: Schema;
+  /** Key of a refused field by its own name, such as `keep` of `bundles.0.keep`; default: `body.malformed`. */
+  readonly badField?: (name: string) => ErrorKey;
   /** The handler reads the body itself, which may take an hour. */
   readonly isUpload?: true;
   /** Action in the audit log, such as `server.start`; each call is written down with its result. Every POST that changes has one. */

@@ -6,6 +6,7 @@ import type { Projects } from '../sources/projects.ts';
 import { UPLOAD_INSTALL } from '../uploads/create-uploads.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { callerOf } from './caller-of.ts';
+import { toolsField } from './tools-fields.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface UploadsServices {
@@ -35,6 +36,8 @@ const install = z.strictObject({
 /** Archives of bundles: sent, inspected, put in place. */
 export function uploadsRoutes({ settings, uploads, jobs, projects }: UploadsServices): PanelRoute[] {
   const gate = toolsSwitch(settings);
+  // A name in these documents is a bundle's.
+  const badField = (name: string) => (name === 'name' ? 'bundles.name' : toolsField(name));
   return [
     route({
       ...{ method: 'POST', path: PATH, access, gate, isUpload: true, audit: 'bundles.upload' },
@@ -45,7 +48,7 @@ export function uploadsRoutes({ settings, uploads, jobs, projects }: UploadsServ
       },
     }),
     route({
-      ...{ method: 'POST', path: `${PATH}/exists`, access, gate, audit: 'bundles.upload.exists' },
+      ...{ method: 'POST', path: `${PATH}/exists`, access, gate, badField, audit: 'bundles.upload.exists' },
       body: z.strictObject({ name: z.string() }),
       handle: async (request) => {
         request.previews();
@@ -56,7 +59,8 @@ export function uploadsRoutes({ settings, uploads, jobs, projects }: UploadsServ
       },
     }),
     route({
-      ...{ method: 'POST', path: `${PATH}/install`, access, gate, body: install, audit: 'bundles.upload.install' },
+      ...{ method: 'POST', path: `${PATH}/install`, access, gate, badField },
+      ...{ body: install, audit: 'bundles.upload.install' },
       handle: (request) => {
         const { body } = request;
         const caller = callerOf(request);

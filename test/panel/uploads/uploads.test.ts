@@ -348,6 +348,69 @@ describe('uploads belong to their account', () => {
   });
 });
 
+describe('a field is refused by its name, and nothing is installed', () => {
+  const chosen = { from: 'shop', name: 'fields' };
+  const cases: readonly (readonly [string, object, string, string])[] = [
+    ['an upload that is no text', { upload: 7 }, 'bundleTools.upload', 'upload'],
+    ['an upload left out', { upload: undefined }, 'bundleTools.upload', 'upload'],
+    ['no bundles', { bundles: [] }, 'bundleTools.bundles', 'bundles'],
+    ['bundles that are no list', { bundles: chosen }, 'bundleTools.bundles', 'bundles'],
+    ['501 bundles', { bundles: Array(501).fill(chosen) }, 'bundleTools.bundles', 'bundles'],
+    ['a bundle that is no object', { bundles: ['shop'] }, 'bundleTools.bundles', 'bundles.0'],
+    ['a bundle without from', { bundles: [{ name: 'fields' }] }, 'bundleTools.from', 'bundles.0.from'],
+    ['the second bundle without name', { bundles: [chosen, { from: 'x' }] }, 'bundles.name', 'bundles.1.name'],
+    [
+      'a category that is a number',
+      { bundles: [{ ...chosen, category: 1 }] },
+      'bundleTools.category',
+      'bundles.0.category',
+    ],
+    ['kept files that are no list', { bundles: [{ ...chosen, keep: 'a.lua' }] }, 'bundleTools.keep', 'bundles.0.keep'],
+    [
+      'a kept file that is no text',
+      { bundles: [{ ...chosen, keep: ['a', {}] }] },
+      'bundleTools.keep',
+      'bundles.0.keep.1',
+    ],
+    [
+      '1,001 kept files',
+      { bundles: [{ ...chosen, keep: Array(1001).fill('a') }] },
+      'bundleTools.keep',
+      'bundles.0.keep',
+    ],
+    [
+      'a kept path without end',
+      { bundles: [{ ...chosen, keep: ['a'.repeat(1001)] }] },
+      'bundleTools.keep',
+      'bundles.0.keep.0',
+    ],
+    ['apply left out', { apply: undefined }, 'bundleTools.apply', 'apply'],
+    ['another apply', { apply: 'tomorrow' }, 'bundleTools.apply', 'apply'],
+    ['overwrite as text', { overwrite: 'true' }, 'bundleTools.overwrite', 'overwrite'],
+    ['a field too many', { force: true }, 'bundleTools.field', 'force'],
+    ['a field too many of a bundle', { bundles: [{ ...chosen, mode: 1 }] }, 'bundleTools.field', 'bundles.0.mode'],
+  ];
+
+  it.each(cases)('%s', async (_what, change, error, field) => {
+    const body = { upload: 'x', bundles: [chosen], apply: 'now', ...change };
+    const answer = await rig.owner.post(`${PATH}/install`, body);
+    expect([answer.status, answer.body.error, answer.body.field]).toEqual([400, error, field]);
+    expect(answer.body.detail).toEqual(expect.stringMatching(/./));
+  });
+
+  it('of the question for a name, of a body that is no object, and of another area', async () => {
+    const named = { status: 400, body: { error: 'bundles.name', field: 'name' } };
+    for (const body of [{}, { name: 1 }]) expect(await rig.owner.post(`${PATH}/exists`, body)).toMatchObject(named);
+    const list = await rig.owner.post(`${PATH}/install`, []);
+    expect([list.status, list.body.error]).toEqual([400, 'body.malformed']);
+    // `bundleTools.workflow` is no field's key: it refuses a way of working.
+    const workflow = await rig.owner.post('/api/bundle-tools/projects/workflow', { project: 'x', workflow: 1 });
+    expect(workflow).toMatchObject({ status: 400, body: { error: 'bundleTools.field', field: 'workflow' } });
+    const account = await rig.owner.post('/api/users/delete', { username: 1 });
+    expect(account).toMatchObject({ status: 400, body: { error: 'body.malformed', field: 'username' } });
+  });
+});
+
 describe('on a running server', () => {
   it('a bundle is installed, taken back when it fails, and the older one runs', async () => {
     await rig.run();
