@@ -145,7 +145,7 @@ async function recover(
     throw error;
   });
   io.report.end();
-  if (await placePanel(folder, config.panel.data)) io.report.say('the panel has its accounts and settings again');
+  for (const line of await placePanel(folder, config.panel.data)) io.report.say(line);
   for (const [path, content] of recovered.files) writeNew(path, content);
   tell(recovered, start, io);
   replaceFile(start.file, recovered.text, 0o600);
@@ -156,7 +156,7 @@ async function recover(
 
 /** Before the file that ends the recovery is written: if it is cut here, the same command says it again. */
 function tell(
-  { config, files, newSecrets, missing }: RecoveredConfig,
+  { config, files, newSecrets, leftOut, missing }: RecoveredConfig,
   { file }: RecoveryStart,
   { report }: MoveIo,
 ): void {
@@ -175,6 +175,7 @@ function tell(
     ))
       report.say(line);
   }
+  for (const line of leftOut) report.say(`left out: ${line}`);
   for (const line of missing) report.say(`missing: ${line}`);
   report.say(`${file} now holds what the backup's configuration adds`);
 }

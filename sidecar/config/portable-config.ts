@@ -18,6 +18,23 @@ export function withoutSecrets(text: string): string {
   return `${JSON.stringify(root, null, 2)}\n`;
 }
 
+/** Fields that choose a program to run, or whose word to take for one: a backup may come from a stranger. */
+const TRUSTED = ['backup.continuous.program', 'panel.git', 'panel.updates.keys', 'panel.updates.allowUnsigned'];
+
+/** The configuration of a backup without the fields that only the owner of this machine may set, and their values. */
+export function withoutTrusted(backup: RawConfig): { readonly rest: RawConfig; readonly leftOut: [string, unknown][] } {
+  const rest = structuredClone(backup);
+  const leftOut = TRUSTED.flatMap((field): [string, unknown][] => {
+    const path = field.split('.');
+    const name = path.pop() ?? '';
+    const section = path.reduce(sectionOf, rest);
+    const value = section[name];
+    delete section[name];
+    return value === undefined ? [] : [[field, value]];
+  });
+  return { rest, leftOut };
+}
+
 function mayHoldPassword(url: unknown): boolean {
   return typeof url === 'string' && /[@?]/.test(url);
 }

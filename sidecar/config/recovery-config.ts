@@ -7,7 +7,7 @@ import { describeProblems } from './describe-problems.ts';
 import { applyEnvironment } from './environment.ts';
 import { pretty } from './first-start.ts';
 import { loadConfigText, readConfigText, type SidecarConfig } from './load-config.ts';
-import { mergedConfig, type RawConfig, sectionOf } from './portable-config.ts';
+import { mergedConfig, type RawConfig, sectionOf, withoutTrusted } from './portable-config.ts';
 import { keysOf, type PortableSecrets, pathInside, secretFilesOf } from './portable-secrets.ts';
 
 /** A configuration that says only where the backups are: the start of a recovery on an empty machine. */
@@ -56,6 +56,8 @@ export interface RecoveredConfig {
   readonly files: ReadonlyMap<string, string>;
   /** Kids whose secret is made new, with its file. */
   readonly newSecrets: readonly { readonly kid: string; readonly file: string }[];
+  /** Lines about values of the backup that only the owner may set. */
+  readonly leftOut: readonly string[];
   /** Lines about things that only the owner has. */
   readonly missing: readonly string[];
 }
@@ -70,7 +72,8 @@ export function recoverConfig(
   secrets: PortableSecrets,
   environment: NodeJS.ProcessEnv,
 ): RecoveredConfig {
-  const merged = mergedConfig(given, backup);
+  const { rest, leftOut } = withoutTrusted(backup);
+  const merged = mergedConfig(given, rest);
   putBackInline(merged, secrets);
   const text = pretty(merged);
   const config = loadConfigText(text, file, environment);
@@ -86,7 +89,19 @@ export function recoverConfig(
       ? [{ kid: String(kid), file: resolve(folder, secretFile) }]
       : [],
   );
-  return { config, text, files, newSecrets, missing: missingOf(merged, isThere, environment) };
+  const missing = missingOf(merged, isThere, environment);
+  return { config, text, files, newSecrets, leftOut: leftOutOf(given, leftOut), missing };
+}
+
+/** Values that the owner has set, or that are the defaults, are not worth a line. */
+function leftOutOf(given: RawConfig, fields: readonly (readonly [string, unknown])[]): string[] {
+  return fields.flatMap(([field, value]) => {
+    const path = field.split('.');
+    const name = path.pop() ?? '';
+    const isDefault = value === null || value === false || value === 'litestream' || `${value}` === '';
+    if (isDefault || path.reduce(sectionOf, given)[name] !== undefined) return [];
+    return [`${field} was ${JSON.stringify(value)} in the backup: set it yourself if that is right`];
+  });
 }
 
 /** Secrets that stood in sidecar.json itself; a key without one gets a file. */

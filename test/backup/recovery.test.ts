@@ -7,6 +7,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { provideAge, provideZstd } from '#scripts/servers/debian-program.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { KILLS } from '../support/kills-table.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
@@ -88,7 +89,7 @@ it('an empty machine plays again, from one object and one identity', async () =>
   const sidecar = await play(['ann', 'bob'], { encryptTo: [recipient], secrets: true });
   const panel = new Sqlite(join(here, 'data/panel.sqlite'));
   panel.exec(
-    "CREATE TABLE sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE TABLE accounts (name TEXT); INSERT INTO accounts VALUES ('boss')",
+    "CREATE TABLE sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE TABLE accounts (name TEXT); INSERT INTO accounts VALUES ('boss'); CREATE TABLE settings (name TEXT, value TEXT); INSERT INTO settings VALUES ('autoStartServer', 'true'), ('startLine', '\"/srv/run it\"')",
   );
   panel.close();
   const { remote } = await backUp();
@@ -105,6 +106,7 @@ it('an empty machine plays again, from one object and one identity', async () =>
   const told = await restore('--latest', '--identity', join(there, 'identity.txt'));
   expect(told).toContain('restored; start the sidecar');
   expect(told).not.toContain('is new');
+  expect(told).toContain('the panel will start the game server by itself: "/srv/run it"');
   const written = JSON.parse(readFileSync(join(there, 'sidecar.json'), 'utf8'));
   expect(written).toMatchObject({
     backup: { encryptTo: [recipient] },
@@ -118,6 +120,25 @@ it('an empty machine plays again, from one object and one identity', async () =>
   const again = await startSidecar({ folder: there, now: LATER });
   expect(await namesOf(again)).toEqual(['ann', 'bob']);
   await again.stop();
+});
+
+it('a backup decides nothing about the programs that a machine runs', async () => {
+  const updates = { keys: [`${'A'.repeat(43)}=`], allowUnsigned: true };
+  const continuous = { program: '/tmp/evil' };
+  const evil = { panel: { enabled: false, git: '/tmp/evil', updates } };
+  await (await play(['ann'], {})).stop();
+  writeConfig(here, { backup: { remote: { type: 'folder', path: disk }, continuous }, ...evil });
+  await backUp();
+  configFor({ panel: { updates: { allowUnsigned: false } } });
+  const told = await restore('--latest');
+  const written = readFileSync(join(there, 'sidecar.json'), 'utf8');
+  expect(JSON.parse(written)).toMatchObject({ panel: { enabled: false }, backup: { continuous: {} } });
+  expect(/evil|AAAA|"allowUnsigned": true/.test(written)).toBe(false);
+  expect(told.split('\n').filter((line) => line.startsWith('left out: '))).toEqual([
+    expect.stringContaining('backup.continuous.program was "/tmp/evil"'),
+    expect.stringContaining('panel.git was "/tmp/evil"'),
+    expect.stringContaining('panel.updates.keys was ["AAAA'),
+  ]);
 });
 
 it('secrets that the backup lacks are made new and named', async () => {
@@ -198,7 +219,7 @@ it('a drill restores every row, compares bytes without an identity, and finds wh
     });
   }
   expect(kept()).toMatchObject({ lastSuccessAt, last: { ok: false } });
-  expect(existsSync(join(here, 'data/drill'))).toBe(false);
+  expect(existsSync(join(here, 'data/drill/tried'))).toBe(false);
 });
 
 it('a backup of the version before, which held neither panel nor configuration, is restored', async () => {

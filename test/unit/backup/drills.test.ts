@@ -111,11 +111,12 @@ it('of several sidecars the one that made the newest backup tries it out, and th
   const first = startDrills(here, program, one, lines);
   const other = { message: 'another sidecar of the database tries out the backups' };
   await expect.poll(() => lines.at(-1), { timeout: 30_000 }).toMatchObject(other);
+  await first?.stop();
   const second = startDrills(there, program, two, lines);
   await expect
     .poll(() => lines.at(-1), { timeout: 30_000 })
     .toMatchObject({ message: 'the newest backup was tried out' });
-  await Promise.all([first?.stop(), second?.stop()]);
+  await second?.stop();
   const again = startDrills(here, program, one, lines);
   await expect.poll(() => new DrillBook(here).read()?.last, { timeout: 30_000 }).toEqual(done);
   await again?.stop();
