@@ -1,6 +1,8 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { restartEventLine, skippedEventLine } from '#panel/schedule/server-events.ts';
+import { shutdownEventLine } from '#panel/server/shutdown-event.ts';
 import { FxServer } from '../support/fx-server.ts';
 import { answers, LyingServer, silent } from '../support/lying-server.ts';
 import { fxScriptHost, type Target } from '../support/script-hosts.ts';
@@ -500,5 +502,27 @@ describe('db-event', () => {
       PATIENCE,
     );
     expect(host.fx.plainLines.join('\n')).toContain('the server stops in 30 s');
+  });
+
+  it('takes each line that the panel types', async () => {
+    const host = start({ url: (await startApi()).url, secret: SECRET });
+    await host.bundle(
+      'listener',
+      `for (const name of ${JSON.stringify(Object.keys(DOCUMENTED))}) on('txAdmin:events:' + name, (...args) => say('heard ' + name + ' ' + JSON.stringify(args)));`,
+    );
+    const settings = { backend: 'fxserver', warnEvents: true, locale: 'ru' } as const;
+    host.type(`${restartEventLine(settings, 15)}`);
+    host.type(`${skippedEventLine(settings, 90_000, 'panel')}`);
+    host.type(`${shutdownEventLine(settings, { actor: 'anna (phone)', isToStart: true, delayMs: 30_000 })}`);
+    const heard = (name: string, fields: object) => `heard ${name} ${JSON.stringify([fields])}`;
+    const expected = [
+      heard('scheduledRestart', { secondsRemaining: 900, translatedMessage: 'Сервер перезапустится через 15 минут.' }),
+      heard('scheduledRestartSkipped', { secondsRemaining: 90, temporary: false, author: 'panel' }),
+      heard('serverShuttingDown', { delay: 30_000, author: 'anna', message: 'Сервер перезапускается.' }),
+    ];
+    await vi.waitFor(
+      () => expect(host.lines().filter((line) => line.startsWith('heard '))).toEqual(expected),
+      PATIENCE,
+    );
   });
 });

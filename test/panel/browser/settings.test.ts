@@ -107,7 +107,8 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await page.getByRole('link', { name: 'Lighthouse' }).waitFor();
     await page.getByLabel('How the server is stopped').selectOption('Kill at once');
     await page.getByLabel('Start automatically').check();
-    await page.getByRole('button', { name: 'Save' }).nth(1).click();
+    const running = page.locator('form', { has: page.getByLabel('How the server is stopped') });
+    await running.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(() => panel.services.settings.values)
       .toMatchObject({ dashboardName: 'Lighthouse', shutdownMode: 'immediate', autoStartServer: true });
@@ -157,6 +158,19 @@ describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${w
     await next.getByRole('button', { name: 'Skip' }).click();
     await page.getByText('This restart is skipped.').waitFor();
     await expect.poll(() => next.textContent()).not.toBe(before);
+
+    const { schedule } = panel.services;
+    const planned = Date.parse(`${schedule.next()?.at}`);
+    await next.getByRole('button', { name: 'Delay 10 min' }).click();
+    await expect.poll(() => Date.parse(`${schedule.next()?.at}`)).toBe(planned + 600_000);
+    await next.getByRole('button', { name: 'Restart now' }).click();
+    const asked = page.getByRole('dialog');
+    await asked.getByRole('button', { name: 'Restart now' }).waitFor();
+    await expectAccessible(page);
+    await asked.getByRole('button', { name: 'Restart now' }).click();
+    // The server is stopped, so nothing is restarted, and the occurrence is over.
+    await expect.poll(() => schedule.view().entries[0]?.lastRun?.result).toBe('notRunning');
+    expect(Date.parse(`${schedule.next()?.at}`)).toBeGreaterThan(planned + 600_000);
   });
 
   it('make a token that a program can use, and revoke it', async () => {
