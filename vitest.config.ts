@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
+import { BUILT_THREADS } from './test/support/built-sidecar.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { TEST_SEED } from './test/support/test-seed.ts';
-import { BUILT_THREADS } from './test/support/thread-programs.ts';
 
 /** Once on every engine. */
 const CONTRACT_TESTS = ['test/contract/**/*.test.ts', 'test/e2e/write-behind-kill.test.ts'];
@@ -47,7 +47,7 @@ const ISOLATED_TESTS = [
 ];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 /** Of every project: tests start the sidecar. */
-const PROGRAMS = ['./test/support/compile-cache.ts', './test/support/thread-programs.ts'];
+const PROGRAMS = ['./test/support/compile-cache.ts', './test/support/built-sidecar.ts'];
 const WORKER_PROGRAM = './test/support/worker-program.ts';
 
 const excludedTests = excludedEngines(process.env).flatMap((engine) => [

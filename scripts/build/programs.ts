@@ -111,15 +111,15 @@ async function bundleConnector(root: string, folder: string): Promise<string[]> 
   return [...new Set(packages.flat())].sort();
 }
 
-/** Each stands beside the program that starts its threads. */
-const THREADS = {
-  'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts',
-  'panel-worker': 'sidecar/panel/work/worker.ts',
-};
-
-/** Programs of the sidecar's threads alone. */
-export function bundleThreads(root: string, folder: string): Promise<string[]> {
-  return bundle(root, folder, THREADS);
+/** @param more entries beside those of the sidecar and its threads */
+export function bundleSidecar(root: string, folder: string, more: Record<string, string>): Promise<string[]> {
+  const entryPoints = {
+    'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts',
+    'panel-worker': 'sidecar/panel/work/worker.ts',
+    ...more,
+  };
+  // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
+  return bundle(root, folder, entryPoints, { splitting: true, chunkNames: '[name]-[hash]' });
 }
 
 export async function bundlePrograms(root: string, target: string, version: string): Promise<BundledPackages> {
@@ -130,17 +130,10 @@ export async function bundlePrograms(root: string, target: string, version: stri
   placeEntry(standalone, 'standalone', 'The standalone server', version);
   return {
     connector: await bundleConnector(root, join(target, 'db_connector')),
-    sidecar: await bundle(
-      root,
-      sidecar,
-      {
-        sidecar: 'sidecar/main.ts',
-        'sidecar-keeper': 'sidecar/keeper/main.ts',
-        ...THREADS,
-      },
-      // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
-      { splitting: true, chunkNames: '[name]-[hash]' },
-    ),
+    sidecar: await bundleSidecar(root, sidecar, {
+      sidecar: 'sidecar/main.ts',
+      'sidecar-keeper': 'sidecar/keeper/main.ts',
+    }),
     standalone: await bundle(root, standalone, { standalone: 'standalone/main.ts' }),
   };
 }

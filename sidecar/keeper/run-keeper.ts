@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Log } from '../log.ts';
 import { makeOwnerOnly } from '../owner-only.ts';
-import { PROGRAM_FOLDER, REPLACED_FOLDER, VERSION } from '../program-folder.ts';
+import { VERSION } from '../program-folder.ts';
 import { KEEPER_CHANNEL } from './channel/messages.ts';
 import { Keeper } from './keeper.ts';
 import { KEEPER_TIMES, type KeeperTimes } from './keeper-times.ts';
@@ -21,6 +21,7 @@ const PASSED_ON = ['--check', '--preflight', '--help', '-h', '--embedded'];
 const STOP_SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] : ['SIGINT', 'SIGTERM'];
 const DRAIN_MS = 1000;
+const FROM_SOURCE = import.meta.url.endsWith('.ts');
 
 /** Runs `main.js` with these arguments: a service below a keeper, anything else as it is. Ends the process. */
 export async function runKeeper(argv: readonly string[], times: KeeperTimes = KEEPER_TIMES): Promise<void> {
@@ -51,12 +52,11 @@ function readArguments(argv: readonly string[]): { readonly config: string; read
   return { config: typeof values.config === 'string' ? values.config : DEFAULT_CONFIG, isService };
 }
 
-/** Program of the keeper that was started; from source, the program beside this file. */
+/** Program of the keeper that was started, beside this file. */
 function ownProgram(): OwnProgram {
   const [version, ...folder] = (process.env[OWN_VARIABLE] ?? '').split(' ');
   if (version !== undefined && folder.length > 0) return { version, main: join(folder.join(' '), 'main.js') };
-  const main = REPLACED_FOLDER === null ? join(PROGRAM_FOLDER, 'sidecar/main.ts') : join(PROGRAM_FOLDER, 'main.js');
-  return { version: VERSION, main };
+  return { version: VERSION, main: join(import.meta.dirname, FROM_SOURCE ? '../main.ts' : 'main.js') };
 }
 
 /** The keeper of the chosen release takes over. False if it is this one, or cannot be loaded. */

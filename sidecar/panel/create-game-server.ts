@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { PROGRAM_FOLDER } from '#sidecar/program-folder.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
@@ -49,9 +50,9 @@ function latestActions(audit: AuditLog, count: number) {
     .map(({ time, username, action, subject, result }) => ({ time, username, action, subject, result }));
 }
 
-/** In the built sidecar's folder (as its package has it), beside it, or above its sources. */
+/** In the built sidecar's folder (as its package has it), in the sources, or beside the built sidecar. */
 function findStandaloneProgram(): string | null {
-  const places = ['./standalone/main.js', '../standalone/main.js', '../../standalone/main.ts'];
-  const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const places = ['standalone/main.js', 'standalone/main.ts', '../standalone/main.js'];
+  const files = places.map((place) => join(PROGRAM_FOLDER, place));
   return files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? null;
 }

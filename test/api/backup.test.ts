@@ -14,12 +14,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { type SidecarOptions, spawnSidecar, startSidecar, type TestSidecar, writeConfig } from '../support/sidecar.ts';
 import { SignedClient } from '../support/signed-client.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 /** Queued writes wait until somebody asks for them. */
 const WAITING = { flushIntervalMs: 3_600_000, drainOnStopMs: 0, namespaces: { stats: { consistentReads: false } } };
 const TABLE = {
@@ -203,7 +203,7 @@ describe('a restore is refused, and changes nothing', () => {
 
 /** False where it had ended before. */
 async function killedAt(args: readonly string[], isThere: () => boolean): Promise<boolean> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [SIDECAR_MAIN, ...args], {
     stdio: 'ignore',
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   });

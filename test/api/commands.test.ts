@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '#sidecar/commands/command-table.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { writeConfig } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 let folder: string;
 beforeEach(() => {
   folder = testFolder();
@@ -25,7 +25,11 @@ async function run(
   readsOutput = true,
 ): Promise<Ended> {
   const env = { ...process.env, NODE_NO_WARNINGS: '1', ...environment };
-  const child = spawn(process.execPath, [MAIN, ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [SIDECAR_MAIN, ...args], {
+    env,
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   if (!readsOutput) child.stdout.destroy();
   const code = new Promise<number | null>((resolve) => child.once('close', resolve));
   const [stdout, stderr] = await Promise.all([readsOutput ? text(child.stdout) : '', text(child.stderr)]);

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { spawnSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -28,7 +29,7 @@ it.skipIf(process.platform === 'win32')('all that the sidecar makes is for its u
     await sidecar.client.must('schema.sync', { namespace, schema: SCHEMA });
     await sidecar.client.must('insert', { namespace, table: 'things', rows: [{ id: 1 }] });
   }
-  const backup = [process.execPath, 'sidecar/main.ts', 'backup', '--config', join(folder, 'sidecar.json')];
+  const backup = [process.execPath, SIDECAR_MAIN, 'backup', '--config', join(folder, 'sidecar.json')];
   const [program = '', ...args] = [...OPEN_UMASK, ...backup];
   const cwd = new URL('../..', import.meta.url);
   const made = spawnSync(program, args, { cwd, encoding: 'utf8' });

@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { secretOf, spawnSidecar, writeConfig } from '../support/sidecar.ts';
 import { SignedClient } from '../support/signed-client.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 let folder: string;
 beforeEach(() => {
   folder = testFolder();
@@ -24,7 +24,7 @@ interface Ended {
 async function run(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
   const env = { ...process.env, NODE_NO_WARNINGS: '1', ...environment };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [MAIN, ...args], { env });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [SIDECAR_MAIN, ...args], { env });
     return { code: 0, stdout, stderr };
   } catch (error) {
     return error as Ended;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { writeConfig } from '../support/config-folder.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** The commands as an owner runs them: arguments, standard output, exit codes. */
 
-const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 const folder = testFolder();
 const config = writeConfig(folder, { writeBehind: { journal: 'journal', namespaces: { stats: {} } } });
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 function run(...args: string[]) {
   const env = { ...process.env, NODE_NO_WARNINGS: '1' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args, '--config', config], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SIDECAR_MAIN, ...args, '--config', config], {
     env,
     encoding: 'utf8',
   });

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { beforeEach, expect, it } from 'vitest';
 import { runRestore } from '#sidecar/commands/restore.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** Putting the database of a copy in place. The program is one of the test that copies a file: the real one has a test of its own. */
 
-const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 const DAMAGED = 'no database'.repeat(1000);
 const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
 
@@ -97,7 +97,7 @@ it.each([
       leaveOld(isDamaged);
       writeFileSync(killFile, `${step}`);
       const env = { ...process.env, NODE_OPTIONS: `--import ${AT_RENAME}`, KILL_FILE: killFile, KILL_PATHS: database };
-      const child = spawn(process.execPath, [MAIN, 'restore', ...args('--replace')], { env, stdio: 'ignore' });
+      const child = spawn(process.execPath, [SIDECAR_MAIN, 'restore', ...args('--replace')], { env, stdio: 'ignore' });
       const [, signal] = await once(child, 'close');
       if (signal !== 'SIGKILL') break;
       // Never the new file beside the old log.

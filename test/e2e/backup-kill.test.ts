@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { newIdentity } from '#sidecar/backup/remote/identity.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { KILLS } from '../support/kills-table.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -11,7 +12,6 @@ import { testFolder } from '../support/test-folder.ts';
 
 /** Ten processes, and leases of killed ones. */
 const SLOW_MS = 180_000;
-const MAIN = new URL('../../sidecar/main.ts', import.meta.url).pathname;
 const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
 const AT_STATEMENT = new URL('../support/kill-at-statement.ts', import.meta.url).href;
 const NAMES = Array.from({ length: 40 }, (_, i) => `name ${i}`);
@@ -30,7 +30,7 @@ async function run(args: readonly string[], preload: string, killAt: number | nu
   rmSync(`${killFile}.seen`, { force: true });
   writeFileSync(killFile, String(killAt ?? 0));
   const env = { ...process.env, NODE_OPTIONS: `--import ${preload}`, KILL_FILE: killFile, KILL_PATHS: '/' };
-  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [SIDECAR_MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const { promise, resolve } = Promise.withResolvers<End>();
@@ -57,7 +57,9 @@ beforeAll(async () => {
   await sidecar.stop();
 });
 
-it('a backup that is killed at any rename leaves what was there, and the next one is whole', async () => {
+it('a backup that is killed at any rename leaves what was there, and the next one is whole', {
+  timeout: SLOW_MS,
+}, async () => {
   expect(await backUp(null)).toMatchObject({ code: 0 });
   const steps = moments();
   // The local backup, the object and the index, each before and after.

@@ -6,6 +6,7 @@ import { openEngine } from '#engine/open.ts';
 import type { TableTarget } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/schema-calls.ts';
 import { parseSchema, schemaHash } from '#protocol/schema.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { startSidecar, writeConfig } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -69,7 +70,7 @@ async function tableOf(engine: Engine, name: string): Promise<TableTarget> {
 }
 
 function copy(...more: string[]) {
-  const child = spawn(process.execPath, ['sidecar/main.ts', 'copy', '--from', from, '--to', to, ...more], {
+  const child = spawn(process.execPath, [SIDECAR_MAIN, 'copy', '--from', from, '--to', to, ...more], {
     cwd: new URL('../..', import.meta.url),
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],

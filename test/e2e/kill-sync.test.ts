@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -125,7 +126,7 @@ it('a killed sync leaves one schema or the other, and the next one reaches its t
 
 it('lists, restores and purges from the command line beside the running sidecar', async () => {
   const run = async (...args: string[]) => {
-    const all = ['sidecar/main.ts', 'quarantine', ...args, '--config', join(folder, 'sidecar.json')];
+    const all = [SIDECAR_MAIN, 'quarantine', ...args, '--config', join(folder, 'sidecar.json')];
     return promisify(execFile)(process.execPath, all, { cwd: new URL('../..', import.meta.url) });
   };
   const { client } = sidecar;

@@ -7,10 +7,9 @@ import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
 import { writeConfig } from '#support/config-folder.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
 import { insertAccount } from '../panel/support/quick-account.ts';
-
-const MAIN = fileURLToPath(new URL('../../sidecar/main.ts', import.meta.url));
 
 /** Programs that kill the sidecar at a moment (`test/support/`). */
 export const KILLERS = {
@@ -51,7 +50,7 @@ export interface KilledPanel {
 export async function startKilledPanel(folder: string, killer?: string): Promise<KilledPanel> {
   const loaded = killer === undefined ? {} : { NODE_OPTIONS: `--import ${killer}` };
   const env = { ...process.env, ...loaded, KILL_FILE: join(folder, 'kill') };
-  const child = spawn(process.execPath, [MAIN, '--config', join(folder, 'sidecar.json')], {
+  const child = spawn(process.execPath, [SIDECAR_MAIN, '--config', join(folder, 'sidecar.json')], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PanelUpdatesAnswer } from '#panel/shapes/updates.ts';
 import { freePort } from '#scripts/servers/free-port.ts';
+import { QUICK_KEEPER } from '#support/sidecar-program.ts';
 import { KeeperRig } from '../panel/support/keeper-rig.ts';
 import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
 import { makeRelease, newReleaseKey, type ReleaseOptions } from '../panel/support/releases.ts';
 import { fakeLine, isGone } from '../panel/support/server-rig.ts';
 
-const QUICK_KEEPER = fileURLToPath(new URL('../panel/support/quick-keeper.ts', import.meta.url));
 const SLOW_MS = 180_000;
 const POLL = { timeout: 90_000, interval: 50 };
 

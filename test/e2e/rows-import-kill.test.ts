@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-const MAIN = fileURLToPath(new URL('../../sidecar/main.ts', import.meta.url));
 const PATIENT = { database: { statementTimeoutMs: 60_000 }, api: { requestTimeoutMs: 70_000 } };
 /** Without a primary key: nothing but the import itself keeps a row from coming twice. */
 const LINES = { name: 'lines', columns: [{ name: 'line', type: 'string', length: 100, nullable: true }] };
@@ -24,13 +23,13 @@ it('has every row once, however often the command is killed', async () => {
   const args = ['rows', 'import', '--namespace', namespace, '--table', 'lines', '--file', file, '--config', configFile];
   const rowsThere = async () => Number((await client.call('count', { namespace, table: 'lines' })).result.count);
   for (const killAt of [1, 2000, 4500]) {
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: 'ignore' });
+    const child = spawn(process.execPath, [SIDECAR_MAIN, ...args], { stdio: 'ignore' });
     const ended = once(child, 'close');
     while ((await rowsThere()) < killAt && child.exitCode === null) await setImmediate();
     child.kill('SIGKILL');
     await ended;
   }
-  const last = spawn(process.execPath, [MAIN, ...args], { stdio: 'ignore' });
+  const last = spawn(process.execPath, [SIDECAR_MAIN, ...args], { stdio: 'ignore' });
   expect(await once(last, 'close')).toEqual([0, null]);
   expect(await rowsThere()).toBe(count);
   const { result } = await client.call('aggregate', {

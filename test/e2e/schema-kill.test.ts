@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
 import { spawnSidecar, startSidecar, type TestSidecar } from '#support/sidecar.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /**
@@ -126,7 +127,7 @@ async function syncAndDie(folder: string, moment: number): Promise<number | null
 /** Everything in quarantine by the command line. Resolves with the exit code; null: it was killed. */
 async function restoreAndDie(folder: string, moment: number): Promise<number | null> {
   writeFileSync(join(folder, 'kill'), `${moment}`);
-  const args = ['sidecar/main.ts', 'quarantine', 'restore', '--config', join(folder, 'sidecar.json')];
+  const args = [SIDECAR_MAIN, 'quarantine', 'restore', '--config', join(folder, 'sidecar.json')];
   const env = { ...process.env, ...environmentOf(folder) };
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];

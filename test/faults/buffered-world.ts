@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
 import { type EngineName, startServers, type TestServer } from '#scripts/servers/start-servers.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import {
   bufferedConfig,
   bufferHealth,
@@ -64,7 +65,7 @@ export async function openBufferedWorld(database: object, folder: string, seed: 
       sidecar = await start(writeBehind);
     },
     async command(...args) {
-      const all = ['sidecar/main.ts', ...args, '--config', join(folder, 'sidecar.json')];
+      const all = [SIDECAR_MAIN, ...args, '--config', join(folder, 'sidecar.json')];
       const cwd = new URL('../..', import.meta.url);
       return (await promisify(execFile)(process.execPath, all, { cwd })).stdout;
     },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import { runCopy } from '#sidecar/commands/copy.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { startSidecar, writeConfig } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -33,7 +34,7 @@ function place(): { readonly folder: string; readonly config: string } {
 
 function importInto({ folder, config }: ReturnType<typeof place>, tables: string) {
   const args = ['--url-env', 'GAME_URL', '--namespace', 'game', '--tables', tables, '--config', config];
-  const child = spawn(process.execPath, ['sidecar/main.ts', 'import', ...args, '--out', join(folder, 'proposal')], {
+  const child = spawn(process.execPath, [SIDECAR_MAIN, 'import', ...args, '--out', join(folder, 'proposal')], {
     cwd: new URL('../..', import.meta.url),
     env: { ...process.env, NODE_NO_WARNINGS: '1', GAME_URL: game.url },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,6 +5,7 @@ import type { BackupDesk } from '#sidecar/backup/backup-desk.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { type ServeOptions, serve } from '#sidecar/serve.ts';
 import { type ConfigChanges, secretOf, writeConfig } from './config-folder.ts';
+import { SIDECAR_MAIN } from './sidecar-program.ts';
 import { SignedClient } from './signed-client.ts';
 import { ownDatabase, type TestDatabase } from './test-database.ts';
 import { testFolder } from './test-folder.ts';
@@ -90,7 +91,7 @@ export interface SidecarProcess {
 }
 
 /**
- * A real process, `node sidecar/main.ts --config FILE` from source or that of `dist/`, once it listens.
+ * A real process of the sidecar, of these sources or that of `dist/`, once it listens.
  * The folder belongs to the caller, so that the next process can start on it.
  */
 export async function spawnSidecar(
@@ -101,7 +102,7 @@ export async function spawnSidecar(
   givenFile?: string,
   /** A command that becomes the process, such as one that changes what it sees of the disk. */
   wrapper: readonly string[] = [],
-  main: 'sidecar/main.ts' | 'dist/sidecar/main.js' = 'sidecar/main.ts',
+  main = SIDECAR_MAIN,
 ): Promise<SidecarProcess> {
   const configFile = givenFile ?? writeConfig(folder, changes);
   const [program, ...args] = [...wrapper, process.execPath, main, '--config', configFile];

@@ -2,18 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { parseLine } from '#panel/console/line-text.ts';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { writeConfig } from '#support/config-folder.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { EventReader, PASSWORD, PanelClient, startTestPanel } from '../support/panel.ts';
 import { insertAccount } from '../support/quick-account.ts';
 
-const MAIN = fileURLToPath(new URL('../../../sidecar/main.ts', import.meta.url));
 /** A hundred lines every few milliseconds. */
 const FLOOD = `
 let said = 0;
@@ -38,7 +37,7 @@ afterEach(async () => {
 
 /** Resolves with the panel's address. */
 async function startSidecar(config: string): Promise<{ child: ChildProcess; address: string }> {
-  const child = spawn(process.execPath, [MAIN, '--config', config], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [SIDECAR_MAIN, '--config', config], { stdio: ['ignore', 'pipe', 'ignore'] });
   children.push(child);
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => {

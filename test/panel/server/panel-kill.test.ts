@@ -2,15 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { writeConfig } from '#support/config-folder.ts';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { fakeLine, isGone } from '../support/server-rig.ts';
-
-const MAIN = fileURLToPath(new URL('../../../sidecar/main.ts', import.meta.url));
 
 const folder = testFolder();
 const children: ChildProcess[] = [];
@@ -24,7 +22,7 @@ afterEach(async () => {
 });
 
 function startSidecar(config: string): ChildProcess {
-  const child = spawn(process.execPath, [MAIN, '--config', config], { stdio: 'ignore' });
+  const child = spawn(process.execPath, [SIDECAR_MAIN, '--config', config], { stdio: 'ignore' });
   children.push(child);
   return child;
 }

@@ -2,22 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { PanelSettings, type SettingValues } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { type ConfigChanges, writeConfig } from '#support/config-folder.ts';
+import { KEEPER_MAIN } from '#support/sidecar-program.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { insertAccount } from './quick-account.ts';
 import { isGone } from './server-rig.ts';
 
-const KEEPER = fileURLToPath(new URL('../../../sidecar/keeper/main.ts', import.meta.url));
-
 export interface KeeperRigOptions {
   readonly config?: ConfigChanges;
   readonly settings?: Partial<SettingValues>;
-  /** Program in place of the keeper from source. */
+  /** Default: the keeper. */
   readonly program?: string;
 }
 
@@ -32,7 +30,7 @@ export class KeeperRig {
   readonly #program: string;
   #keeper: ChildProcess | null = null;
 
-  constructor({ config = {}, settings = {}, program = KEEPER }: KeeperRigOptions = {}) {
+  constructor({ config = {}, settings = {}, program = KEEPER_MAIN }: KeeperRigOptions = {}) {
     const { panel, ...others } = config;
     this.config = writeConfig(this.folder, {
       ...others,

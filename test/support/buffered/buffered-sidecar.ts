@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { type ConfigChanges, writeConfig } from '../config-folder.ts';
 import type { SidecarProcess } from '../sidecar.ts';
 import type { SignedClient } from '../signed-client.ts';
@@ -62,7 +63,7 @@ export async function bufferHealth(client: SignedClient): Promise<BufferHealth> 
 
 /** A process that is killed so soon that it may not serve yet. */
 export async function spawnBriefly(folder: string, changes: ConfigChanges, lifeMs: number): Promise<void> {
-  const child: ChildProcess = spawn(process.execPath, ['sidecar/main.ts', '--config', writeConfig(folder, changes)], {
+  const child: ChildProcess = spawn(process.execPath, [SIDECAR_MAIN, '--config', writeConfig(folder, changes)], {
     cwd: new URL('../../..', import.meta.url),
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
     stdio: 'ignore',
