@@ -23,6 +23,7 @@ import { createSources } from './create-sources.ts';
 import { createTrash } from './create-trash.ts';
 import { createDatabase } from './database/create-database.ts';
 import { EventHub } from './events/event-hub.ts';
+import { ConnectorOffer } from './installs/connector-offer.ts';
 import { createInstalls } from './installs/create-installs.ts';
 import { createJobs } from './jobs/create-jobs.ts';
 import type { PanelBase } from './panel-base.ts';
@@ -36,6 +37,7 @@ import { ServerConfig } from './settings/server-config.ts';
 import { ServerPath } from './settings/server-path.ts';
 import { reservedFolders } from './settings/server-root.ts';
 import { Setup } from './setup/setup.ts';
+import { findShippedFiles } from './setup/shipped-files.ts';
 import type { ServerStatus } from './shapes/server.ts';
 import type { PanelStore } from './store/panel-store.ts';
 import { StoreTrouble } from './store-trouble.ts';
@@ -82,6 +84,9 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const quarantined = async () => (await watchers.quarantineDesk.read()).objects;
   const installing = { store, trouble, settings, bundles, jobs, quarantined, now };
   const { installs, gates } = createInstalls({ ...installing, server: server.control, console: logs.console });
+  const { connector: shipped } = findShippedFiles();
+  const connectorOffer = new ConnectorOffer({ installs, shipped, version: VERSION });
+  jobs.define(connectorOffer.job);
   const sources = createSources({ base, store, settings, jobs, installs, folder: toolsFolder(config) });
   const schedule = createSchedule({
     ...{ store, trouble, settings, jobs, gates, audit, now, backups: base.backups },
@@ -113,6 +118,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
       notices,
       upkeep,
       uploads,
+      connectorOffer,
     },
     ...{ serverConfig, backups },
     ...sources,

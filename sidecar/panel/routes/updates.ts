@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { needs, type PanelRoute, route } from '../http/route.ts';
+import { CONNECTOR_ACCESS, type ConnectorInput, type ConnectorOffer } from '../installs/connector-offer.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { PanelUpdatesAnswer } from '../shapes/updates.ts';
 import type { PanelUpdatesDesk } from '../updates/panel-updates.ts';
 import { callerOf } from './caller-of.ts';
@@ -8,9 +10,20 @@ const SEES = needs('settings.write');
 /** A release decides what runs as the sidecar's user. */
 const CHANGES = needs('settings.write', 'users.manage');
 const target = z.strictObject({ target: z.string().max(64).optional() });
+const connector = z.strictObject({ apply: z.enum(['now', 'later']), overwrite: z.boolean().default(false) });
+
+export interface UpdatesServices {
+  readonly updates: PanelUpdatesDesk;
+  readonly connectorOffer: ConnectorOffer;
+  readonly jobs: Jobs;
+}
 
 /** Releases of the panel itself. */
-export function updatesRoutes({ updates }: { readonly updates: PanelUpdatesDesk }): PanelRoute[] {
+export function updatesRoutes(services: UpdatesServices): PanelRoute[] {
+  return [...releaseRoutes(services), ...connectorRoutes(services)];
+}
+
+function releaseRoutes({ updates }: UpdatesServices): PanelRoute[] {
   return [
     route({
       ...{ method: 'GET', path: '/api/updates', access: SEES },
@@ -53,6 +66,27 @@ export function updatesRoutes({ updates }: { readonly updates: PanelUpdatesDesk 
     route({
       ...{ method: 'POST', path: '/api/updates/rollback', access: CHANGES, audit: 'updates.rollback' },
       handle: (request) => ({ status: updates.startRollback(callerOf(request)) }),
+    }),
+  ];
+}
+
+/** An update of the panel leaves the server's own bundle as it is, and offers the new one here. */
+function connectorRoutes({ connectorOffer, jobs }: UpdatesServices): PanelRoute[] {
+  const path = '/api/updates/connector';
+  return [
+    route({
+      ...{ method: 'GET', path, access: SEES },
+      handle: async () => ({ connector: await connectorOffer.read() }),
+    }),
+    route({
+      ...{ method: 'POST', path, access: CONNECTOR_ACCESS, body: connector, audit: 'updates.connector' },
+      handle: async (request) => {
+        request.subject('db_connector');
+        await connectorOffer.check();
+        return {
+          status: jobs.start(connectorOffer.job.kind, request.body satisfies ConnectorInput, callerOf(request)),
+        };
+      },
     }),
   ];
 }

@@ -58,6 +58,13 @@ export interface PanelUpdates {
   readonly history: readonly UpdateRecord[];
 }
 
+/** `connector` of `GET /api/updates/connector`: the server's `db_connector` is not the one of this release. */
+export interface ConnectorVersions {
+  /** Empty if its manifest has none. */
+  readonly installed: string;
+  readonly shipped: string;
+}
+
 export interface PanelUpdatesAnswer {
   /** Last job of updates; null before the first. */
   readonly status: JobView | null;

@@ -30,6 +30,7 @@ const MODES = { plain: 0o644, program: 0o755 };
  */
 export async function sealFolder({ folder, carry }: SealInput, report: Report): Promise<Sealed> {
   const carried = carry === null ? [] : carry.paths.filter((path) => carryOver(carry.from, folder, path));
+  const own = new Set(carried);
   const entries = [...entriesBelow(folder)];
   const other = entries.find(({ kind }) => kind === 'other');
   if (other !== undefined)
@@ -39,7 +40,10 @@ export async function sealFolder({ folder, carry }: SealInput, report: Report): 
   for (const [index, { path, kind }] of entries.entries()) {
     if (kind !== 'file') continue;
     const file = join(folder, path);
-    chmodSync(file, (lstatSync(file).mode & 0o111) === 0 ? MODES.plain : MODES.program);
+    const { mode } = lstatSync(file);
+    // A file of the owner stays as closed as it was: it may be a secret.
+    const most = own.has(path) ? mode & 0o777 : 0o777;
+    chmodSync(file, ((mode & 0o111) === 0 ? MODES.plain : MODES.program) & most);
     const found = hashFile(file, fsyncSync);
     hashes.set(path, found.hash);
     bytes += found.bytes;

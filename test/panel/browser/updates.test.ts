@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolder } from '#support/test-folder.ts';
@@ -50,6 +50,20 @@ describe.skipIf(why !== null)(`the page of updates${why === null ? '' : ` (${why
     await page.getByLabel('Upload a release').setInputFiles(file);
     await page.getByRole('alert').getByText('it is no ZIP that can be read').waitFor();
     await expectAccessible(page);
+  });
+
+  it('offers the db_connector of this release, and replaces the one of the server', async () => {
+    const folder = join(panel.services.settings.values.serverRoot, 'bundles/db_connector');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'bundle.json'), '{"version":"0.0.1"}');
+    await page.reload();
+    await page.getByText('The server has db_connector 0.0.1').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Replace now' }).click();
+    await page.getByRole('heading', { name: 'Replace db_connector · db_connector' }).waitFor();
+    await page.getByText('Done', { exact: true }).waitFor();
+    expect(readFileSync(join(folder, 'bundle.json'), 'utf8')).not.toContain('0.0.1');
   });
 
   it('has made no page complain', () => expect(browser.complaints).toEqual([]));

@@ -185,6 +185,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /api/server-updates/apply': all('settings.write', 'users.manage'),
   'POST /api/server-updates/cancel': all('settings.write'),
   'GET /api/updates': all('settings.write'),
+  'GET /api/updates/connector': all('settings.write'),
+  'POST /api/updates/connector': all('settings.write', 'users.manage'),
   'POST /api/updates/check': all('settings.write'),
   'POST /api/updates/download': all('settings.write', 'users.manage'),
   'POST /api/updates/upload': all('settings.write', 'users.manage'),

@@ -16,6 +16,7 @@ import { useCan } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { useAction } from '../core/use-action.ts';
 import { type Loaded, useLoaded } from '../core/use-loaded.ts';
+import { ConnectorNotice } from './connector-notice.tsx';
 import { ServerSection } from './server-section.tsx';
 
 /** While a release is put in place, the panel is away for seconds. */
@@ -40,6 +41,7 @@ export function UpdatesPage() {
               <Facts updates={updates} />
               {updates.refusal !== null && <Notice kind="warn">{textFor(`errors.${updates.refusal}`)}</Notice>}
               {updates.isApplying && <Notice>{t('updates.applying')}</Notice>}
+              <ConnectorNotice key={updates.version} />
               {status !== null && status.message !== '' && (
                 <p class="job-message" role="status">
                   {status.message}
