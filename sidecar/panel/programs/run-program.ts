@@ -25,6 +25,10 @@ export interface ProgramCall {
   readonly isLogged?: boolean;
   readonly signal?: AbortSignal;
   readonly timeoutMs: number;
+  /** From the request to end to the kill. Default: 3 s, in which git removes its temporary files. */
+  readonly graceMs?: number;
+  /** Longest wait, after its end, for output that a process outside of its group holds open. Default: up to `timeoutMs`. */
+  readonly drainMs?: number;
   /** Called each second while it runs; a text ends the run with that reason. */
   readonly watch?: () => Promise<string | null>;
 }
@@ -42,8 +46,9 @@ export interface ProgramEnd {
 const MOST_OUTPUT_BYTES = 32 * 1024 ** 2;
 const MOST_ERROR_CHARS = 16_384;
 const WATCH_MS = 1000;
-/** From the request to end to the kill: git removes its temporary files. */
 const GRACE_MS = 3000;
+/** From the kill to the end of reading: the pipes of the group close by themselves. */
+const DRAIN_MS = 1000;
 
 /**
  * Runs it with low priority in a process group of its own, and ends the whole group after it. Its environment is PATH, an empty
@@ -73,6 +78,7 @@ class Run {
   #stderr = '';
   #stopped: string | null = null;
   #kill: NodeJS.Timeout | undefined;
+  #drain: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcess, call: ProgramCall) {
     this.#child = child;
@@ -98,6 +104,7 @@ class Run {
       clearTimeout(late);
       clearInterval(watching);
       clearTimeout(this.#kill);
+      clearTimeout(this.#drain);
       this.#group?.signal('kill');
       await this.#group?.ended();
     }
@@ -107,7 +114,11 @@ class Run {
   #closed(): Promise<number | null> {
     return new Promise((resolve, reject) => {
       this.#child.once('error', reject);
-      this.#child.once('exit', () => this.#group?.signal('kill'));
+      this.#child.once('exit', () => {
+        this.#group?.signal('kill');
+        const { drainMs } = this.#call;
+        if (drainMs !== undefined) this.#endOutput(drainMs);
+      });
       this.#child.once('close', (code) => resolve(code));
     });
   }
@@ -165,7 +176,17 @@ class Run {
     if (this.#stopped !== null) return;
     this.#stopped = reason;
     this.#group?.signal('terminate');
-    this.#kill = setTimeout(() => this.#group?.signal('kill'), GRACE_MS);
+    this.#kill = setTimeout(() => {
+      this.#group?.signal('kill');
+      this.#endOutput(DRAIN_MS);
+    }, this.#call.graceMs ?? GRACE_MS);
+  }
+
+  /** A process that left the group can hold the pipes open for ever. */
+  #endOutput(afterMs: number): void {
+    this.#drain ??= setTimeout(() => {
+      for (const stream of this.#child.stdio) stream?.destroy();
+    }, afterMs);
   }
 }
 

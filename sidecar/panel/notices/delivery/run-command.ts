@@ -13,6 +13,7 @@ export interface CommandPlace {
 }
 
 const MOST_CHARS = 4096;
+const DRAIN_MS = 500;
 
 /** Runs a program once with the input, no shell in between. Its process group is ended after 10 seconds. Never throws. */
 export async function runCommand(
@@ -20,6 +21,7 @@ export async function runCommand(
   input: string,
   { folder, secretVariables }: CommandPlace,
   signal: AbortSignal,
+  timeoutMs = TRY_MS,
 ): Promise<Delivery> {
   const began = performance.now();
   let output = '';
@@ -34,12 +36,13 @@ export async function runCommand(
   try {
     const { code, stopped } = await runProgram({
       ...{ program, args, folder, home: environment.HOME ?? folder, path: environment.PATH ?? '' },
-      ...{ variables: environment as Record<string, string>, input, signal, timeoutMs: TRY_MS, isLogged: true },
+      ...{ variables: environment as Record<string, string>, input, signal, timeoutMs, graceMs: 0, drainMs: DRAIN_MS },
+      isLogged: true,
       onText: (text) => {
         if (output.length < MOST_CHARS) output += text;
       },
     });
-    if (stopped !== null) return end(false, code, 'timeout');
+    if (stopped !== null && code === null) return end(false, null, 'timeout');
     return end(code === 0, code, code === 0 ? null : 'exit');
   } catch {
     return end(false, null, 'spawn');
