@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AllowedHosts } from '#panel/notices/delivery/allowed-hosts.ts';
-import { post } from '#panel/notices/delivery/post.ts';
+import { post, type Resolve } from '#panel/notices/delivery/post.ts';
+import { endCertificate, makeCertificate } from '#support/certificate.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { NoticeReceiver } from '../support/notice-receiver.ts';
 
 /** A try at a real server over TLS, with a resolver that the test answers for. */
@@ -25,6 +27,8 @@ interface Change {
   readonly authorities?: string | null;
   readonly hosts?: AllowedHosts;
   readonly addresses?: readonly string[];
+  readonly resolve?: Resolve;
+  readonly timeoutMs?: number;
 }
 
 function send({
@@ -32,11 +36,12 @@ function send({
   authorities = receiver.ca,
   hosts = OWN,
   addresses = ['127.0.0.1'],
+  resolve = async () => addresses,
+  timeoutMs = 10_000,
 }: Change = {}) {
   return post({
     ...{ url: new URL(url), body: BODY, headers: { 'x-event': 'test' }, authorities, hosts },
-    ...{ secret: 'the-secret-of-the-owner', signal: new AbortController().signal },
-    resolve: async () => addresses,
+    ...{ secret: 'the-secret-of-the-owner', signal: new AbortController().signal, resolve, timeoutMs },
   });
 }
 
@@ -68,6 +73,39 @@ describe('a try', () => {
   ])('knows when to come again: %s', async (_, headers, text, retryAfterMs) => {
     receiver.answers.push({ status: 429, headers, text });
     expect(await send()).toMatchObject({ status: 429, error: 'status', retryAfterMs });
+  });
+
+  it('knows the date on which to come again', async () => {
+    const at = new Date(Date.now() + 120_000).toUTCString();
+    receiver.answers.push({ status: 503, headers: { 'retry-after': at } });
+    const { retryAfterMs } = await send();
+    expect(retryAfterMs).toBeGreaterThan(0);
+    expect(retryAfterMs).toBeLessThanOrEqual(120_000);
+  });
+
+  it('waits no longer than its limit for a name or an answer', async () => {
+    const late = { delivered: false, status: null, error: 'timeout' };
+    const url = receiver.url('/', 'hooks.example');
+    expect(await send({ url, resolve: () => new Promise(() => {}), timeoutMs: 50 })).toMatchObject(late);
+    receiver.answers.push({ status: 200, isSilent: true });
+    expect(await send({ timeoutMs: 500 })).toMatchObject(late);
+  });
+
+  it('is judged by its status, also if the answer never ends', async () => {
+    receiver.answers.push({ status: 200, text: 'taken '.repeat(10_000), isSilent: true });
+    const { answer, ...result } = await send();
+    expect(result).toMatchObject({ delivered: true, status: 200 });
+    expect(answer).toMatch(/^(taken ){83}ta$/);
+  });
+
+  it('trusts no certificate that has ended, though its owner is known', async () => {
+    const old = await NoticeReceiver.start(endCertificate(makeCertificate(testFolder())));
+    try {
+      expect(await send({ url: old.url(), authorities: old.ca })).toMatchObject({ status: null, error: 'tls' });
+      expect(old.received).toEqual([]);
+    } finally {
+      await old.stop();
+    }
   });
 
   it('shows no secret that the other side repeats', async () => {
@@ -158,6 +196,9 @@ describe('an address at saving', () => {
     'https://0177.0.0.1/x',
     'https://127.0.0.1./x',
     'https://0.0.0.0/x',
+    'https://localhost/x',
+    'https://LOCALHOST./x',
+    'https://panel.localhost/x',
     'https://10.0.0.1/x',
     'https://172.16.0.1/x',
     'https://192.168.1.1/x',
@@ -196,6 +237,8 @@ describe('an address at saving', () => {
 
   it('may be private if the owner lists it', () => {
     expect(new AllowedHosts(['10.0.0.0/8']).originOf('https://10.1.2.3/x')).toBe('https://10.1.2.3');
+    expect(new AllowedHosts(['localhost']).originOf('https://localhost/x')).toBe('https://localhost');
+    expect(new AllowedHosts(['127.0.0.0/8']).originOf('https://localhost/x')).toBe('https://localhost');
     expect(new AllowedHosts(['::1']).originOf('https://[::1]/x')).toBe('https://[::1]');
   });
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { makeCertificate } from '#support/certificate.ts';
+import { type Certificate, makeCertificate } from '#support/certificate.ts';
 import { testFolder } from '#support/test-folder.ts';
 
 export interface ReceivedNotice {
@@ -17,7 +17,7 @@ export interface ReceiverAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text?: string;
-  /** The answer never comes. */
+  /** The answer never comes, or never ends. */
   readonly isSilent?: boolean;
 }
 
@@ -29,8 +29,7 @@ export class NoticeReceiver {
   readonly ca: string;
   readonly #server;
 
-  private constructor(folder: string) {
-    const { certFile, keyFile, ca } = makeCertificate(folder);
+  private constructor({ certFile, keyFile, ca }: Certificate) {
     this.ca = ca;
     this.#server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (request, response) => {
       const chunks: Buffer[] = [];
@@ -40,15 +39,16 @@ export class NoticeReceiver {
         const { url: path = '', headers } = request;
         this.received.push({ path, headers, text, body: JSON.parse(text) as Record<string, unknown> });
         const { status, headers: given, text: answer = '', isSilent } = this.answers.shift() ?? { status: 204 };
-        if (isSilent === true) return;
+        if (isSilent === true && answer === '') return;
         response.writeHead(status, given);
-        response.end(answer);
+        if (isSilent === true) response.write(answer);
+        else response.end(answer);
       });
     });
   }
 
-  static async start(): Promise<NoticeReceiver> {
-    const receiver = new NoticeReceiver(testFolder());
+  static async start(certificate = makeCertificate(testFolder())): Promise<NoticeReceiver> {
+    const receiver = new NoticeReceiver(certificate);
     await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
     return receiver;
   }

@@ -2,6 +2,9 @@ import { isIP } from 'node:net';
 import { AddressRanges, isRange, readAddress } from '#sidecar/security/addresses.ts';
 import { isPublic } from '../../network/host-policy.ts';
 
+/** Names of this machine by RFC 6761, without a question to the resolver. */
+const LOCAL_NAME = /(^|\.)localhost$/i;
+
 /** Judges where notices may go: public addresses, and what `panel.notices.privateHosts` lists. */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
@@ -20,7 +23,8 @@ export class AllowedHosts {
     if (url?.protocol !== 'https:') throw new Error('an address that begins with https://');
     if (url.username !== '' || url.password !== '') throw new Error('an address without user and password');
     const host = hostOf(url);
-    if (isIP(host) !== 0 && this.firstOf(host, [host]) === null) {
+    const address = isIP(host) !== 0 ? host : LOCAL_NAME.test(host) ? '127.0.0.1' : null;
+    if (address !== null && this.firstOf(host, [address]) === null) {
       throw new Error(`a public address; ${host} is private: add it to panel.notices.privateHosts if it is yours`);
     }
     return url.origin;

@@ -20,6 +20,8 @@ export interface Posting {
   readonly hosts: AllowedHosts;
   readonly resolve: Resolve;
   readonly signal: AbortSignal;
+  /** Limit of the whole try, resolving included. */
+  readonly timeoutMs?: number;
 }
 
 const MOST_BYTES = 16_384;
@@ -38,16 +40,17 @@ class Failed extends Error {
 }
 
 /**
- * A try, of 10 seconds at most. The host is resolved once, and the connection goes to the address that was judged; a redirect
+ * A try. The host is resolved once, and the connection goes to the address that was judged; a redirect
  * is an answer like any other. Never throws, and nothing of the result has more of the URL than its origin.
  */
 export async function post(posting: Posting): Promise<Delivery> {
   const began = performance.now();
-  const limit = AbortSignal.timeout(TRY_MS);
+  const { timeoutMs = TRY_MS } = posting;
+  const limit = AbortSignal.timeout(timeoutMs);
   const none = { delivered: false, status: null, answer: '', retryAfterMs: null };
   const ms = () => Math.round(performance.now() - began);
   try {
-    const address = await judgedAddress(posting);
+    const address = await judgedAddress(posting, timeoutMs);
     const response = await send(posting, address, AbortSignal.any([limit, posting.signal]), limit);
     const text = await beginOf(response);
     return { ...judged(response, text, posting), ms: ms() };
@@ -60,14 +63,14 @@ export async function systemResolve(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true, order: 'ipv4first' })).map(({ address }) => address);
 }
 
-async function judgedAddress({ url, hosts, resolve }: Posting): Promise<string> {
+async function judgedAddress({ url, hosts, resolve }: Posting, timeoutMs: number): Promise<string> {
   const host = hostOf(url);
   const resolved =
     isIP(host) !== 0
       ? [host]
       : await orLate(
           resolve(host).catch(() => []),
-          TRY_MS,
+          timeoutMs,
           null,
         );
   if (resolved === null) throw new Failed('timeout');
