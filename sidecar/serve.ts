@@ -105,7 +105,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
       backup: backupReport(config, now, continuous),
       panelGauges: panel === null ? [] : panelGauges(() => panel?.services ?? null),
     };
-    await revocations.begin();
+    await Promise.all([revocations.begin(), neighbours.lookFirst()]);
     const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
     neighbours.begin(api.address);

@@ -11,6 +11,7 @@ import { readTls } from './api/tls.ts';
 import type { BackupReport } from './backup-report.ts';
 import type { Neighbours } from './cluster/neighbours.ts';
 import type { Revocations } from './cluster/revocations.ts';
+import { SharedNonces } from './cluster/shared-nonces.ts';
 import type { CallWatch } from './data/call-watch.ts';
 import { DatabaseCheck } from './data/database-check.ts';
 import type { WriteBufferHealth } from './data/write-queue.ts';
@@ -164,6 +165,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
   ]);
   const connections = new Connections(maxConnections(), options.log, parts.monotonicNow);
   const database = new DatabaseCheck(options.engine);
+  const shared = neighbours && new SharedNonces({ ...api, ...parts, neighbours });
   const operations = createOperations({
     ...parts,
     ...{ authenticator, keyLimit, log: options.log },
@@ -179,23 +181,24 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
         options.neighbours,
       ),
     },
+    ...(shared && { sharedNonce: (envelope) => shared.of(envelope) }),
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
   });
-  const shared = {
+  const transport = {
     operations,
     clients: new ClientReader(api.trustedProxies, api.socketPath !== null),
     bodies: new BodyReader(maxBodyBytesOf(limits)),
     maxPayloadChars: limits.maxPayloadChars,
   };
   const app = createApp({
-    ...{ ...parts, ...shared, connections, metrics, database, log: options.log },
+    ...{ ...parts, ...transport, connections, metrics, database, log: options.log },
     requestTimeoutMs: api.requestTimeoutMs,
     metricsVisibility: api.metrics,
     isUpgrade: isStreamRequest,
     ...(neighbours && { instance: () => neighbours.instance }),
   });
   const streams = new Streams({
-    ...{ ...shared, authenticator },
+    ...{ ...transport, authenticator },
     maxStreams: api.maxStreams,
     maxBodyBytes: limits.maxBodyBytes,
     know: (socket) => connections.know(socket),

@@ -5,6 +5,10 @@ import type { EngineLog } from '../engine/log.ts';
 import type { Instance } from '../security/instance.ts';
 
 const BEAT_MS = 10_000;
+/** Interval of looks at the others: a new sidecar is known that soon. */
+const LOOK_MS = 2000;
+/** Longest wait of a start for a database that is away. */
+const FIRST_LOOK_MS = 2000;
 const BEAT_TIMEOUT_MS = 5000;
 /** A row that did not change for three beats and the time of one call: its sidecar is gone, or has lost the database. */
 const ALIVE_MS = 35_000;
@@ -35,20 +39,30 @@ export class Neighbours {
   /** Times that this process has tried to write; null before the first. */
   #written: number[] | null = null;
   #url = '';
-  #timer: NodeJS.Timeout | null = null;
+  #timers: readonly NodeJS.Timeout[] = [];
   /** Never rejects. */
   #beat: Promise<void> = Promise.resolve();
+  #isLooking = false;
+  #knownSince: number;
+  /** Monotonic milliseconds of the last written row. */
+  #beatenAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: NeighboursOptions) {
     this.#options = options;
+    this.#knownSince = options.now();
+  }
+
+  /** Reads which others there are, before this sidecar answers requests. Resolves also if the database does not answer. */
+  async lookFirst(): Promise<void> {
+    await this.#look(FIRST_LOOK_MS).catch(() => {});
   }
 
   /** Begins to announce this sidecar; does not wait for the database. */
   begin(url: string): void {
     this.#url = url;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#beatSoon(), BEAT_MS);
-    this.#timer.unref();
+    this.#timers.forEach(clearInterval);
+    this.#timers = [setInterval(() => this.#beatSoon(), BEAT_MS), setInterval(() => this.#lookSoon(), LOOK_MS)];
+    for (const timer of this.#timers) timer.unref();
     this.#beatSoon();
   }
 
@@ -65,7 +79,19 @@ export class Neighbours {
   }
 
   get hasOthers(): boolean {
-    return this.others().some(({ isAlive }) => isAlive);
+    const now = this.#monotonic();
+    for (const { row, since } of this.#seen.values()) {
+      if (row.instance !== this.instance && now - since < ALIVE_MS) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Epoch milliseconds from which the others may know that this sidecar lives: its start, or the end of the last time
+   * without the database that was long enough to count as dead.
+   */
+  get knownSince(): number {
+    return this.#knownSince;
   }
 
   /** Resolves when the running look at the others has ended, however it did. */
@@ -75,8 +101,8 @@ export class Neighbours {
 
   /** Takes the row away: this sidecar is gone in order. */
   async stop(): Promise<void> {
-    if (this.#timer === null) return;
-    clearInterval(this.#timer);
+    if (this.#timers.length === 0) return;
+    this.#timers.forEach(clearInterval);
     await this.#beat;
     const seenAt = this.#written?.at(-1);
     if (seenAt === undefined) return;
@@ -89,10 +115,25 @@ export class Neighbours {
     this.#beat = this.#beat.then(() => this.#beatNow()).catch(() => {});
   }
 
+  #lookSoon(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#look(BEAT_TIMEOUT_MS)
+      .catch(() => {})
+      .finally(() => {
+        this.#isLooking = false;
+      });
+  }
+
+  async #look(timeoutMs: number): Promise<readonly SidecarRow[]> {
+    const rows = await this.#options.engine.cluster.listSidecars(this.#bounds(timeoutMs));
+    this.#note(rows);
+    return rows;
+  }
+
   async #beatNow(): Promise<void> {
     const { cluster, leases } = this.#options.engine;
-    const rows = await cluster.listSidecars(this.#bounds());
-    this.#note(rows);
+    const rows = await this.#look(BEAT_TIMEOUT_MS);
     let own = rows.find(({ instance }) => instance === this.instance);
     if (own !== undefined && this.#written !== null && !this.#written.includes(own.seenAt)) {
       this.#renew(own);
@@ -104,6 +145,7 @@ export class Neighbours {
     const { instance, version } = { instance: this.instance, version: this.#options.version };
     const row = { instance, box: hostname(), url: this.#url, version, seenAt };
     await cluster.putSidecar(row, own?.seenAt ?? null, this.#bounds());
+    this.#noteBeat();
     await leases.look(this.#bounds());
   }
 
@@ -116,6 +158,13 @@ export class Neighbours {
       'another sidecar lives under the id of this one, as after a copy of its data folder: this one has drawn a new id',
       { id, before: instance, otherBox: box, otherUrl: url },
     );
+  }
+
+  #noteBeat(): void {
+    const now = this.#monotonic();
+    const wasAway = now - this.#beatenAt >= ALIVE_MS - BEAT_MS;
+    if (wasAway && this.#beatenAt !== Number.NEGATIVE_INFINITY) this.#knownSince = this.#options.now();
+    this.#beatenAt = now;
   }
 
   #note(rows: readonly SidecarRow[]): void {
@@ -135,7 +184,7 @@ export class Neighbours {
     return (this.#options.monotonicNow ?? (() => performance.now()))();
   }
 
-  #bounds() {
-    return { deadline: performance.now() + BEAT_TIMEOUT_MS };
+  #bounds(timeoutMs = BEAT_TIMEOUT_MS) {
+    return { deadline: performance.now() + timeoutMs };
   }
 }

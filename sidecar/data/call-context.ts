@@ -1,3 +1,5 @@
+import type { SharedNonce } from '../engine/cluster/cluster-calls.ts';
+
 /** Facts about a call beside its payload, for handlers. */
 export interface CallContext {
   /** The payload's JSON text as it was signed: a write that is queued is kept so. */
@@ -10,6 +12,8 @@ export interface CallContext {
   /** Epoch milliseconds at which the call began. */
   readonly now: number;
   readonly timing: CallTiming;
+  /** Recorded with a write that has no idempotency key; absent if no other sidecar accepts the request. */
+  readonly sharedNonce?: SharedNonce | null;
 }
 
 /** Times of one call, for `Server-Timing`. */

@@ -3,12 +3,13 @@ import { ApiError } from '#protocol/errors.ts';
 import type { Writable } from '#protocol/json.ts';
 import { IDEMPOTENCY_MEMORY_MS } from '#protocol/limits.ts';
 import type { OperationName } from '#protocol/operations.ts';
+import { keyOfNonce, type SharedNonce } from '../engine/cluster/cluster-calls.ts';
 import type { Engine } from '../engine/engine.ts';
-import { rememberedAnswer } from '../engine/model/remembered-answer.ts';
+import { IdempotencyConflictError, rememberedAnswer } from '../engine/model/remembered-answer.ts';
 import type { CallBounds, IdempotencySlot } from '../engine/rows.ts';
 import type { CallContext } from './call-context.ts';
 
-interface KeyedPayload {
+export interface KeyedPayload {
   readonly namespace: string;
   readonly idempotencyKey?: string | undefined;
 }
@@ -25,6 +26,29 @@ export function slotOf(operation: OperationName, payload: KeyedPayload, context:
     now: context.now,
     expiresAt: context.now + IDEMPOTENCY_MEMORY_MS,
   };
+}
+
+/** Slot of a write without key whose nonce other sidecars would accept too. */
+export function slotOfNonce(
+  shared: SharedNonce,
+  namespace: string,
+  { kid, now }: Pick<CallContext, 'kid' | 'now'>,
+): IdempotencySlot {
+  const { fingerprint, expiresAt } = shared;
+  return { kid, namespace, key: keyOfNonce(shared), fingerprint, now, expiresAt };
+}
+
+/** @throws ApiError `unauthorized` for a nonce of another request */
+export async function once(write: Promise<string>): Promise<string> {
+  try {
+    return await write;
+  } catch (error) {
+    throw error instanceof IdempotencyConflictError ? usedNonce() : error;
+  }
+}
+
+export function usedNonce(): ApiError {
+  return new ApiError('unauthorized', 'not authorized');
 }
 
 /** Calls of one key run one after another, so that a second call finds the result of the first. */

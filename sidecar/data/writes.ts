@@ -8,17 +8,24 @@ import { isAway } from '../schema/catalog.ts';
 import { batchOf, checkNoExpect, checkParts, queuedBatchOf } from './batch-of.ts';
 import { type CallContext, drainDeadline } from './call-context.ts';
 import type { DataCalls, DataOptions } from './data-calls.ts';
-import { recallOnRefusal, slotOf, Twins } from './idempotency.ts';
+import { type KeyedPayload, once, recallOnRefusal, slotOf, slotOfNonce, Twins } from './idempotency.ts';
 import { type WriteContext, type WriteName, writeOf } from './write-of.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** How long a keyed write that is to be queued waits for what the database remembers of its key. */
 const RECALL_MS = 1000;
 
+interface QueueablePayload extends KeyedPayload {
+  readonly durability?: 'immediate' | undefined;
+}
+
 /** A write of one call. */
 interface Call {
   readonly namespace: string;
   readonly context: CallContext;
+  /** The caller gave an idempotency key. */
+  readonly isKeyed: boolean;
+  /** That of the key, or of a nonce that other sidecars accept. */
   readonly slot: IdempotencySlot | null;
   /** Runs it at once. */
   live(): Promise<string>;
@@ -41,7 +48,8 @@ export class Writes {
 
   run<Op extends WriteName>(op: Op, payload: PayloadOf<Op>, context: CallContext): Promise<string> {
     const { namespace } = payload;
-    const slot = slotOf(op, payload, context);
+    const isKeyed = payload.idempotencyKey !== undefined;
+    const slot = this.#slotOf(op, payload, context);
     const meaning = this.#meaning(context);
     const live = async (): Promise<string> =>
       this.#calls.onTable(payload, 'write', context, (target, bounds) =>
@@ -52,7 +60,7 @@ export class Writes {
         const work = { target, write: writeOf(op, payload, target.table, meaning) };
         return queue.accept({ namespace, kid: context.kid, op, payload: context.text, work, slot });
       });
-    return this.#run({ namespace, context, slot, live, accept }, payload.durability === undefined);
+    return this.#run({ namespace, context, isKeyed, slot, live, accept }, payload.durability === undefined);
   }
 
   /** @throws ApiError `unsupported_operation` for an atomic one without transactions, before anything is looked up */
@@ -65,7 +73,8 @@ export class Writes {
       throw new ApiError('unsupported_operation', message);
     }
     if (payload.atomic === false || isQueued) checkNoExpect(payload);
-    const slot = slotOf('batch', payload, context);
+    const isKeyed = payload.idempotencyKey !== undefined;
+    const slot = this.#slotOf('batch', payload, context);
     const tables = new Set(payload.operations.map(({ table }) => table));
     const live = (): Promise<string> =>
       this.#calls.onTables(namespace, tables, context, async (targets, bounds) => {
@@ -82,15 +91,25 @@ export class Writes {
         checkParts(work);
         return into.accept({ namespace, kid: context.kid, op: 'batch', payload: context.text, work, slot });
       });
-    return this.#run({ namespace, context, slot, live, accept }, payload.durability === undefined);
+    return this.#run({ namespace, context, isKeyed, slot, live, accept }, payload.durability === undefined);
+  }
+
+  #slotOf(op: WriteName | 'batch', payload: QueueablePayload, context: CallContext): IdempotencySlot | null {
+    const { sharedNonce } = context;
+    if (!sharedNonce || payload.idempotencyKey !== undefined) return slotOf(op, payload, context);
+    const slot = slotOfNonce(sharedNonce, payload.namespace, context);
+    const isQueued = payload.durability === undefined && this.#options.queue?.isBuffered(payload.namespace) === true;
+    // A queued write may be applied long after the request has expired everywhere.
+    return isQueued ? { ...slot, expiresAt: Math.max(slot.expiresAt, slot.now + IDEMPOTENCY_MEMORY_MS) } : slot;
   }
 
   #run(call: Call, mayWait: boolean): Promise<string> {
-    const { slot, namespace } = call;
+    const { slot, namespace, isKeyed } = call;
     const isQueued = mayWait && this.#options.queue?.isBuffered(namespace) === true;
-    return slot === null
-      ? this.#unkeyed(call, isQueued)
-      : this.#twins.run(slot, () => this.#keyed(call, slot, isQueued));
+    if (slot === null) return this.#unkeyed(call, isQueued);
+    return isKeyed
+      ? this.#twins.run(slot, () => this.#keyed(call, slot, isQueued))
+      : once(isQueued ? this.#unkeyed(call, true) : this.#keyed(call, slot, false));
   }
 
   async #unkeyed(call: Call, isQueued: boolean): Promise<string> {

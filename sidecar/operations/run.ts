@@ -46,6 +46,8 @@ export interface RunOptions {
   readonly requestTimeoutMs: number;
   readonly now: () => number;
   readonly monotonicNow: () => number;
+  /** Nonce to record with what the request changes, if other sidecars accept it too. @throws ApiError */
+  sharedNonce?(envelope: RequestEnvelope): CallContext['sharedNonce'];
   onAnswered(call: AnsweredCall): void;
 }
 
@@ -153,6 +155,7 @@ export class Call<Op extends OperationName> {
     this.#payload = payload;
     checkPermission(name, payload, key);
     const deadline = this.#startedMs + timeoutMs;
+    const sharedNonce = OPERATIONS[name].isRead ? null : (options.sharedNonce?.(envelope) ?? null);
     const result = options.handlers[name](payload, {
       text: envelope.payload,
       kid: key.kid,
@@ -160,6 +163,7 @@ export class Call<Op extends OperationName> {
       deadline,
       now: options.now(),
       timing: this.#timing,
+      sharedNonce,
     });
     if (typeof result === 'string') {
       this.#succeed(result);

@@ -3,6 +3,7 @@ import { writeJson } from '#protocol/json.ts';
 import { unknownProperties } from '#protocol/payload-reader.ts';
 import type { PayloadOf } from '#protocol/payloads.ts';
 import { MAIN_PART, schemaHash, schemaToJson, visibleSchema } from '#protocol/schema.ts';
+import type { NonceClaim, SharedNonce } from '../engine/cluster/cluster-calls.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { declarationOf } from './parts.ts';
 import { SchemaSync, type SyncOptions } from './sync.ts';
@@ -11,6 +12,12 @@ import { SchemaSync, type SyncOptions } from './sync.ts';
 interface SchemaCall {
   /** `performance.now()` milliseconds. */
   readonly deadline: number;
+}
+
+interface DeclaringCall extends SchemaCall {
+  /** Absent for the panel, which has no keys. */
+  readonly kid?: string;
+  readonly sharedNonce?: SharedNonce | null;
 }
 
 export interface SchemaOptions extends SyncOptions {
@@ -24,22 +31,28 @@ export interface SchemaOptions extends SyncOptions {
 export function createSchemaHandlers(options: SchemaOptions) {
   const sync = new SchemaSync(options);
   const { engine, gate, statementTimeoutMs } = options;
+  const claim = async (nonce: NonceClaim): Promise<void> => {
+    const bounds = { deadline: performance.now() + statementTimeoutMs };
+    if (!(await engine.cluster.claimNonce(nonce, bounds))) throw new ApiError('unauthorized', 'not authorized');
+  };
   const declare = async (
     operation: 'schema.sync' | 'schema.extend',
     payload: PayloadOf<'schema.sync'>,
     part: string,
-    { deadline }: SchemaCall,
+    { kid = '', deadline, sharedNonce }: DeclaringCall,
   ): Promise<string> => {
     const { namespace, schema, dryRun } = payload;
+    // Before the change: an old declaration that is repeated at another sidecar would replace a newer one.
+    if (sharedNonce && dryRun !== true) await claim({ ...sharedNonce, kid, namespace });
     const result = await sync.sync({ namespace, part, schema, dryRun: dryRun ?? false, deadline });
     await options.onSynced(namespace, { deadline });
     const warnings = [...unknownProperties(operation, payload), ...(result.warnings ?? [])];
     return JSON.stringify(warnings.length === 0 ? result : { ...result, warnings });
   };
   return {
-    'schema.sync': (payload: PayloadOf<'schema.sync'>, call: SchemaCall) =>
+    'schema.sync': (payload: PayloadOf<'schema.sync'>, call: DeclaringCall) =>
       declare('schema.sync', payload, MAIN_PART, call),
-    async 'schema.extend'(payload: PayloadOf<'schema.extend'>, call: SchemaCall) {
+    async 'schema.extend'(payload: PayloadOf<'schema.extend'>, call: DeclaringCall) {
       if (payload.part === MAIN_PART) {
         throw new ApiError('invalid_request', `part: ${MAIN_PART} is the part that schema.sync declares`);
       }

@@ -30,6 +30,26 @@ export interface RevokedKey {
   readonly revokedAt: number;
 }
 
+/** Nonce of a request that other sidecars would accept too, recorded so that they do not do its write again. */
+export interface SharedNonce {
+  readonly nonce: string;
+  /** SHA-256 of the request's signature, hex: differs for every other request. */
+  readonly fingerprint: string;
+  /** Epoch milliseconds at which no sidecar accepts the request any more. */
+  readonly expiresAt: number;
+}
+
+/** Key of a nonce among the idempotency keys of its kid and namespace. */
+export function keyOfNonce({ nonce }: Pick<SharedNonce, 'nonce'>): string {
+  return `nonce:${nonce}`;
+}
+
+/** A nonce of a request that has no transaction of its own. */
+export interface NonceClaim extends SharedNonce {
+  readonly kid: string;
+  readonly namespace: string;
+}
+
 /**
  * Rows by which the sidecars of a database know of each other. A row is replaced only if it is still the one that the
  * caller has seen, so that no two sidecars replace the same row.
@@ -52,4 +72,7 @@ export interface ClusterCalls {
   listRevoked(bounds: CallBounds): Promise<RevokedKey[]>;
   /** Keeps the row of a key that is revoked already. */
   revokeKey(key: RevokedKey, bounds: CallBounds): Promise<void>;
+
+  /** False if the nonce is recorded already. */
+  claimNonce(claim: NonceClaim, bounds: CallBounds): Promise<boolean>;
 }

@@ -1,5 +1,8 @@
-import type { ClusterCalls, LeaseRow } from '#engine/cluster/cluster-calls.ts';
+import { randomUUID } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { type ClusterCalls, keyOfNonce, type LeaseRow } from '#engine/cluster/cluster-calls.ts';
 import { failureOf } from './failures.ts';
+import { operationsOf, recordId } from './keyed/records.ts';
 import { type LockDocument, locksOf, presencesOf, type RunSchemaWork, revokedOf } from './schema/collections.ts';
 
 /** The documents of `_sidecars`, `_locks` and `_revoked`. */
@@ -55,6 +58,19 @@ export function createClusterCalls(run: RunSchemaWork): ClusterCalls {
       run(bounds, async (work) => {
         await isInserted(revokedOf(work.db).insertOne({ _id: kid, revokedAt }, work.time()));
       }),
+    claimNonce: (claim, bounds) => {
+      const key = keyOfNonce(claim);
+      const { kid, namespace, fingerprint, expiresAt } = claim;
+      const place = { _id: recordId({ kid, namespace, key }), kid, namespace, key };
+      const owner = randomUUID();
+      const record = { ...place, fingerprint, operation: new ObjectId(), owner, until: 0, expiresAt };
+      return run(bounds, async (work) => {
+        const operations = operationsOf(work.db);
+        const isOwn = await isInserted(operations.insertOne({ ...record, state: 'done', result: '' }, work.time()));
+        // The insert is repeated if its answer was lost.
+        return isOwn || (await operations.findOne({ _id: record._id }, work.time()))?.owner === owner;
+      });
+    },
   };
 }
 

@@ -1,4 +1,12 @@
-import type { ClusterCalls, LeaseRow, RevokedKey, SidecarRow } from '#engine/cluster/cluster-calls.ts';
+import { randomUUID } from 'node:crypto';
+import {
+  type ClusterCalls,
+  keyOfNonce,
+  type LeaseRow,
+  type NonceClaim,
+  type RevokedKey,
+  type SidecarRow,
+} from '#engine/cluster/cluster-calls.ts';
 import { SchemaConnection, type SchemaDialect } from './schema/connection.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -22,6 +30,10 @@ export function createClusterCalls(sessions: Sessions, dialectOf: () => SchemaDi
       }),
     listRevoked: (bounds) => sessions.read(bounds, (session) => listRevoked(of(session))),
     revokeKey: (key, bounds) => sessions.write(bounds, (session) => revokeKey(of(session), key)),
+    claimNonce(claim, bounds) {
+      const mark = JSON.stringify(randomUUID());
+      return sessions.write(bounds, (session) => claimNonce(of(session), claim, mark));
+    },
   };
 }
 
@@ -101,4 +113,17 @@ async function listRevoked(connection: SchemaConnection): Promise<RevokedKey[]> 
 async function revokeKey(connection: SchemaConnection, { kid, revokedAt }: RevokedKey): Promise<void> {
   const insert = 'INSERT INTO _revoked (kid, revoked_at) VALUES (?, ?)';
   await connection.run(`${insert} ${connection.dialect.keepSql('kid')}`, [kid, revokedAt]);
+}
+
+const NONCE_COLUMNS = ['kid', 'namespace', 'key', 'fingerprint', 'result', 'expires_at'];
+
+async function claimNonce(connection: SchemaConnection, claim: NonceClaim, mark: string): Promise<boolean> {
+  const { kid, namespace, fingerprint, expiresAt } = claim;
+  const key = keyOfNonce(claim);
+  const into = `INSERT INTO _idempotency (${connection.list(NONCE_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)`;
+  const keep = connection.dialect.keepSql('kid', 'namespace', 'key');
+  await connection.run(`${into} ${keep}`, [kid, namespace, key, fingerprint, mark, expiresAt]);
+  const sql = `SELECT result FROM _idempotency WHERE kid = ? AND namespace = ? AND ${connection.quoted('key')} = ?`;
+  const [row] = await connection.rows(sql, [kid, namespace, key]);
+  return row?.[0] === mark;
 }

@@ -38,6 +38,7 @@ const LANES: Readonly<Record<keyof Jobs, JobLane>> = {
   dropLease: 'writer',
   listRevoked: 'quick',
   revokeKey: 'writer',
+  claimNonce: 'writer',
   listNamespaces: 'long',
   readMark: 'quick',
   writeMark: 'writer',
