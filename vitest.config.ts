@@ -89,7 +89,8 @@ export default defineConfig({
   plugins: [BUILT_THREADS],
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than processors: a worker waits for a browser, a child process or a server in a third of its time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
