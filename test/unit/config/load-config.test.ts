@@ -195,6 +195,11 @@ describe('refused, with the field named', () => {
       /^panel\.allowedHosts.*: expected .*host names/,
     ],
     [
+      'a private host with a port',
+      { ...SMALL, panel: { notices: { privateHosts: ['nas.lan', '10.0.0.0/8', 'nas.lan:8443'] } } },
+      /^panel\.notices\.privateHosts.*: expected .*host names, addresses, or CIDR ranges/,
+    ],
+    [
       'one port for both services',
       { ...SMALL, panel: { port: 20771 } },
       /^panel\.port: 20771 is api\.port too; choose another port$/,
