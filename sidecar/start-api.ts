@@ -172,14 +172,11 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     requestTimeoutMs: api.requestTimeoutMs,
     handlers: {
       ...options.handlers,
-      health: createHealthHandler(
-        options.engine,
-        database,
-        () => options.writeBuffer?.health(),
-        parts.now,
-        () => options.backup?.health(),
-        options.neighbours,
-      ),
+      health: createHealthHandler({
+        ...{ engine: options.engine, database, neighbours, now: parts.now },
+        writeBuffer: () => options.writeBuffer?.health(),
+        backup: () => options.backup?.health(),
+      }),
     },
     ...(shared && { sharedNonce: (envelope) => shared.of(envelope) }),
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),

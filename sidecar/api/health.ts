@@ -3,24 +3,30 @@ import type { DatabaseCheck } from '../data/database-check.ts';
 import type { WriteBufferHealth } from '../data/write-queue.ts';
 import type { Engine } from '../engine/engine.ts';
 
+export interface HealthOptions {
+  readonly engine: Pick<Engine, 'provider' | 'capabilities'>;
+  readonly database: DatabaseCheck;
+  /** Undefined if write-behind is off. */
+  readonly writeBuffer: () => WriteBufferHealth | undefined;
+  /** Undefined without backups. */
+  readonly backup: () => object | undefined;
+  /** Other sidecars of the database; undefined if this one is not announced. */
+  readonly neighbours: Pick<Neighbours, 'instance' | 'others'> | undefined;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
 /**
- * Makes the handler of the operation `health`: HealthResult as JSON text, with `writeBuffer` if write-behind is on, and the
- * other sidecars of the database. Degraded is also a service whose queue cannot go on. Connectors set their clocks by its signed `time`.
- *
- * @param now epoch milliseconds
+ * Makes the handler of the operation `health`: HealthResult as JSON text. Degraded is also a service whose queue cannot go on.
+ * Connectors set their clocks by its signed `time`.
  */
-export function createHealthHandler(
-  { provider, capabilities }: Pick<Engine, 'provider' | 'capabilities'>,
-  check: DatabaseCheck,
-  readWriteBuffer: () => WriteBufferHealth | undefined,
-  now: () => number,
-  readBackup: () => object | undefined = () => undefined,
-  neighbours?: Pick<Neighbours, 'instance' | 'others'>,
-): () => Promise<string> {
+export function createHealthHandler(options: HealthOptions): () => Promise<string> {
+  const { neighbours } = options;
+  const { provider, capabilities } = options.engine;
   const { transactions, filterableJson } = capabilities;
   return async () => {
-    const { isReachable: database, obstacle } = await check.look();
-    const writeBuffer = readWriteBuffer();
+    const { isReachable: database, obstacle } = await options.database.look();
+    const writeBuffer = options.writeBuffer();
     const isWell =
       database && obstacle === null && (writeBuffer === undefined || (writeBuffer.available && !writeBuffer.halted));
     return JSON.stringify({
@@ -29,10 +35,10 @@ export function createHealthHandler(
       database,
       ...(obstacle === null ? {} : { takesNoWrites: obstacle }),
       capabilities: { transactions, filterableJson },
-      backup: readBackup(),
+      backup: options.backup(),
       writeBuffer,
       ...(neighbours && { instance: neighbours.instance, sidecars: neighbours.others().map(sidecarOf) }),
-      time: Math.floor(now() / 1000),
+      time: Math.floor(options.now() / 1000),
     });
   };
 }
