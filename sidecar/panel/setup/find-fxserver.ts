@@ -1,11 +1,7 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { FX_PROGRAMS, FX_USUAL_PROGRAMS } from '../settings/fx-programs.ts';
 
-/** `cfx-server` is the server of GTA V Enhanced. */
-const PROGRAMS =
-  process.platform === 'win32' ? ['FXServer.exe', 'cfx-server.exe'] : ['run.sh', 'FXServer', 'cfx-server'];
-/** Programs that the backend starts by itself if they are in the server folder. */
-const KNOWN_TO_BACKEND = new Set(['FXServer.exe', 'cfx-server.exe', 'run.sh', 'cfx-server']);
 /** Places of the program in FXServer's guides, relative to the folder of `server.cfg`. */
 const PLACES = ['.', 'server', 'artifacts', 'alpine', '../server', '../artifacts'];
 const DEEPEST = 4;
@@ -16,7 +12,7 @@ const MOST_FOLDERS = 20_000;
  * may have put there is ignored, since the program will be run.
  */
 export function findFxServer(root: string): string | null {
-  const files = PLACES.flatMap((place) => PROGRAMS.map((program) => join(root, place, program)));
+  const files = PLACES.flatMap((place) => FX_PROGRAMS.map((program) => join(root, place, program)));
   const found = files.find(isFile);
   if (found === undefined) return null;
   const program = realpathSync(found);
@@ -65,5 +61,7 @@ function isFile(path: string): boolean {
 
 /** Empty if the program is in the folder itself: the backend has a start line for that. */
 export function fxStartLine(root: string, program: string): string {
-  return dirname(program) === root && KNOWN_TO_BACKEND.has(basename(program)) ? '' : `"${program}" +exec server.cfg`;
+  return dirname(program) === root && FX_USUAL_PROGRAMS.includes(basename(program))
+    ? ''
+    : `"${program}" +exec server.cfg`;
 }

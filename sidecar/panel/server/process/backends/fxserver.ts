@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { isRecord } from '#panel/is-record.ts';
+import { FX_USUAL_PROGRAMS } from '#panel/settings/fx-programs.ts';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
 import { type Health, LaunchError, type ServerBackend } from './backend.ts';
 import { existingFolder, startWords } from './command.ts';
@@ -30,11 +31,10 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
 
 /** Start line from FXServer's documentation, for the folder of the server's data. */
 function usualStartLine(folder: string): string {
-  const programs = process.platform === 'win32' ? ['FXServer.exe', 'cfx-server.exe'] : ['run.sh', 'cfx-server'];
-  const program = programs.find((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
+  const program = FX_USUAL_PROGRAMS.find((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
   if (program === undefined) {
     throw new LaunchError(
-      `the settings have no start command, and there is no ${programs.join(' or ')} in the server folder`,
+      `the settings have no start command, and there is no ${FX_USUAL_PROGRAMS.join(' or ')} in the server folder`,
     );
   }
   return `./${program} +exec ${CONFIG_FILE}`;
