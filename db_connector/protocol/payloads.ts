@@ -187,11 +187,6 @@ export type PayloadOf<Op extends OperationName> = z.output<(typeof PAYLOADS)[Op]
 /** Operation of a batch: its own properties, and `expect`. */
 export type BatchMember = PayloadOf<'batch'>['operations'][number];
 
-/** Operations inside a batch, for which a key needs the permissions too; empty for other payloads. */
-export function operationsIn(payload: { readonly operations?: readonly BatchMember[] }): readonly OperationName[] {
-  return payload.operations?.map(({ op }) => op) ?? [];
-}
-
 /** A count as a number; one that only text holds exactly is larger than any limit. */
 export function countOf(value: number | JsonNumber): number {
   return typeof value === 'number' ? Math.min(value, Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER;

@@ -3,16 +3,16 @@ import type { RequestEnvelope } from '#protocol/envelope.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '#protocol/operations.ts';
 import { parsePayload, parsePayloadText } from '#protocol/payload-reader.ts';
-import type { PayloadOf } from '#protocol/payloads.ts';
+import type { BatchMember, PayloadOf } from '#protocol/payloads.ts';
 import type { ServerTiming } from '#protocol/server-timing.ts';
 import { type CallContext, CallTiming } from '../data/call-context.ts';
 import { type Log, traceOf } from '../log.ts';
 import type { Client } from '../security/client.ts';
+import type { ApiKey } from '../security/keyring.ts';
 import type { NonceStore } from '../security/nonce-store.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
 import { type Answer, asApiError, errorAnswer, RateLimited, resultAnswer, type Seal } from './answer.ts';
 import { type Authenticated, type Authenticator, notRemembered } from './authenticate.ts';
-import { checkPermission } from './permission.ts';
 
 export type OperationHandler<Op extends OperationName> = (
   payload: PayloadOf<Op>,
@@ -197,5 +197,23 @@ export class Call<Op extends OperationName> {
     const kid = this.#authenticated?.key.kid ?? '';
     const { client } = this.#exchange;
     options.onAnswered({ operation, kid, client, payload: this.#payload, status, code, ms, databaseMs });
+  }
+}
+
+/**
+ * Before anything is looked up, so that a key learns nothing of what it may not see. A batch needs the permissions of its
+ * operations too.
+ *
+ * @throws ApiError `forbidden`
+ */
+function checkPermission<Op extends OperationName>(operation: Op, payload: PayloadOf<Op>, key: ApiKey): void {
+  if (!key.mayUseOperation(operation)) throw new ApiError('forbidden', `the key may not use ${operation}`);
+  const { namespace, operations } = payload as { namespace?: string; operations?: readonly BatchMember[] };
+  operations?.forEach(({ op }, index) => {
+    if (key.mayUseOperation(op)) return;
+    throw new ApiError('forbidden', `operations[${index}]: the key may not use ${op}`, { index });
+  });
+  if (namespace !== undefined && OPERATIONS[operation].namespace && !key.mayUseNamespace(namespace)) {
+    throw new ApiError('forbidden', 'the key may not use this namespace');
   }
 }
