@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '#protocol/errors.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '#protocol/limits.ts';
@@ -11,7 +11,7 @@ import { errorAnswer } from '../operations/answer.ts';
 import type { Operations } from '../operations/run.ts';
 import type { Client, ClientReader } from '../security/client.ts';
 import type { Metrics } from './metrics.ts';
-import { OperationRoute, type OperationRouteOptions } from './operation-route.ts';
+import { type OperationRouteOptions, operationRoute, type Serve } from './operation-route.ts';
 import { envelopeText, replyError, send, sendJson } from './reply.ts';
 
 export interface AppOptions extends OperationRouteOptions {
@@ -31,8 +31,6 @@ export interface AppOptions extends OperationRouteOptions {
 }
 
 export type MetricsVisibility = 'loopback' | 'all' | 'none';
-
-type Serve = (request: IncomingMessage, response: ServerResponse, client: Client) => unknown;
 
 /** A socket on which nothing moves for this long is closed, also one whose client does not read its answer. */
 const IDLE_SOCKET_MS = LONG_OPERATION_TIMEOUT_MS + 10_000;
@@ -59,8 +57,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     });
   };
   for (const operation of options.operations.values()) {
-    const served = new OperationRoute(operation, options);
-    route('POST', operation.path, (request, response, client) => served.serve(request, response, client));
+    route('POST', operation.path, operationRoute(operation, options));
   }
   publicRoutes(options, route);
 

@@ -15,20 +15,15 @@ export interface OperationRouteOptions {
   readonly maxPayloadChars: number;
 }
 
+/** Answers one request whose path and client are known. */
+export type Serve = (request: IncomingMessage, response: ServerResponse, client: Client) => unknown;
+
 /** HTTP around one operation. The order of the steps is that of contract section 3: head, body, envelope, signature. */
-export class OperationRoute {
-  readonly #operation: Operation<OperationName>;
-  readonly #options: OperationRouteOptions;
-
-  constructor(operation: Operation<OperationName>, options: OperationRouteOptions) {
-    this.#operation = operation;
-    this.#options = options;
-  }
-
-  async serve(request: IncomingMessage, response: ServerResponse, client: Client): Promise<void> {
-    const { bodies, connections, maxPayloadChars } = this.#options;
+export function operationRoute(operation: Operation<OperationName>, options: OperationRouteOptions): Serve {
+  const { bodies, connections, maxPayloadChars } = options;
+  return async (request, response, client): Promise<void> => {
     const { headers, socket } = request;
-    const call = this.#operation.admit({ client, answer: (answer) => replyAnswer(response, answer) });
+    const call = operation.admit({ client, answer: (answer) => replyAnswer(response, answer) });
     if (call === null) {
       request.resume();
       return;
@@ -43,7 +38,7 @@ export class OperationRoute {
     } catch (error) {
       call.refuse(error);
     }
-  }
+  };
 }
 
 /** Contract section 3, steps 2 and 3. Throws `ApiError`. */
