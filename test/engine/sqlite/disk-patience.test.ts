@@ -3,7 +3,7 @@ import { DiskPatience } from '#engine/sqlite/spot/disk-patience.ts';
 
 /** A disk that is read or not, as the test says. */
 function patience(disk: { isRead: boolean }) {
-  return new DiskPatience(() => disk.isRead);
+  return new DiskPatience({ hasMore: () => disk.isRead });
 }
 
 it('never rests for slow reads that no disk has caused', () => {

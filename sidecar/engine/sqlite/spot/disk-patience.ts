@@ -8,23 +8,29 @@ const MAX_WAITED_MS = 1;
 const MIN_REST_MS = 100;
 const MAX_REST_MS = 10_000;
 
+/** Reads of this thread from a disk. */
+export interface DiskReads {
+  /** Whether there were some since this was asked last. */
+  hasMore(): boolean;
+}
+
 /**
  * Decides whether reads may hold the API's thread. A read that waits for the disk holds every other call, so after a
  * millisecond of waiting there is a rest, in which readers do the work and so fill the system's cache. Each rest that soon
  * follows another is twice as long. Times are `performance.now()`.
  */
 export class DiskPatience {
-  readonly #hasReadDisk: (() => boolean) | null;
+  readonly #reads: DiskReads | null;
   readonly #suspiciousMs: number;
   #waitedMs = 0;
   #waitedAtMs = 0;
   #restMs = MIN_REST_MS;
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** `hasReadDisk`: whether this thread has read from a disk since it was asked last; null if nothing tells. */
-  constructor(hasReadDisk: (() => boolean) | null) {
-    this.#hasReadDisk = hasReadDisk;
-    this.#suspiciousMs = hasReadDisk === null ? SUSPICIOUS_UNCOUNTED_MS : SUSPICIOUS_MS;
+  /** @param reads null if the system does not count them */
+  constructor(reads: DiskReads | null) {
+    this.#reads = reads;
+    this.#suspiciousMs = reads === null ? SUSPICIOUS_UNCOUNTED_MS : SUSPICIOUS_MS;
   }
 
   isResting(nowMs: number): boolean {
@@ -33,7 +39,7 @@ export class DiskPatience {
 
   /** A read has ended. A busy machine makes reads slow too: only those of the disk count. */
   note(readMs: number, nowMs: number): void {
-    if (readMs < this.#suspiciousMs || this.#hasReadDisk?.() === false) return;
+    if (readMs < this.#suspiciousMs || this.#reads?.hasMore() === false) return;
     const forgivenMs = (nowMs - this.#waitedAtMs) * FORGIVEN_SHARE;
     this.#waitedMs = Math.max(0, this.#waitedMs - forgivenMs) + readMs;
     this.#waitedAtMs = nowMs;

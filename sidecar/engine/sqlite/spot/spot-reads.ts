@@ -49,13 +49,21 @@ export class SpotReads {
   /** Stored revisions of namespaces in the transaction under way; null outside of one. */
   #revisions: Map<string, number | undefined> | null = null;
   #count = 0;
-  readonly #endTurn = (): void => this.#end();
+  /** Ends the transaction of a step of the event loop. */
+  readonly #endTurn = (): void => {
+    if (this.#revisions === null || this.#open === null) return;
+    this.#revisions = null;
+    try {
+      this.#open.end.run();
+    } catch {
+      this.#drop();
+    }
+  };
 
   constructor(file: string) {
     this.#file = file;
-    const counted = ThreadReads.open();
-    this.#counted = counted;
-    this.#patience = new DiskPatience(counted === null ? null : () => counted.hasMore());
+    this.#counted = ThreadReads.open();
+    this.#patience = new DiskPatience(this.#counted);
   }
 
   /** Finds answered here. */
@@ -153,16 +161,6 @@ export class SpotReads {
       this.#plans.set(target, plans);
     }
     return plans;
-  }
-
-  #end(): void {
-    if (this.#revisions === null || this.#open === null) return;
-    this.#revisions = null;
-    try {
-      this.#open.end.run();
-    } catch {
-      this.#drop();
-    }
   }
 
   #forget(): void {
