@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
+/** `primary` once a page at most; `danger` for what cannot be taken back; `quiet` among rows. */
+export type ButtonKind = 'primary' | 'plain' | 'danger' | 'quiet';
+
 interface ButtonProps {
   readonly children: ComponentChildren;
-  /** `primary` once a page at most; `danger` for what cannot be taken back; `quiet` among rows. */
-  readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet';
+  readonly kind?: ButtonKind;
   readonly icon?: IconName;
   readonly type?: 'button' | 'submit';
   /** Id of the form that it sends, where it stands outside of it. */

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type PreviewedTime, SCHEDULE_ACTIONS, type ScheduleEntry } from '#panel/shapes/schedule.ts';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { Fault } from '../components/states.tsx';
 import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
@@ -18,7 +17,6 @@ interface EntryDialogProps {
 
 const FIELDS = ['name', 'action', 'text', 'when', 'timeZone'] as const;
 const KINDS = ['weekly', 'once', 'every'] as const;
-const FORM = 'schedule-entry';
 
 /** An entry of the schedule, with the next times that it would have. */
 export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
@@ -34,59 +32,51 @@ export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
     setDraft((before) => ({ ...before, ...changes }));
   };
   return (
-    <Dialog
+    <FormDialog
       title={entry === null ? t('schedule.new') : entry.name}
+      form={form}
+      send={t('common.save')}
+      below={<NextTimes draft={draft} />}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button type="submit" form={FORM} kind="primary" busy={form.isBusy}>
-            {t('common.save')}
-          </Button>
-        </>
-      }
     >
-      <form id={FORM} class="form" noValidate onSubmit={form.submit}>
+      <TextField
+        label={t('schedule.name')}
+        value={draft.name}
+        maxLength={64}
+        error={form.faultOf('name')}
+        onInput={(name) => set({ name })}
+      />
+      <SelectField
+        label={t('schedule.action')}
+        value={draft.action}
+        options={SCHEDULE_ACTIONS.map((action) => [action, t(`schedule.action-${action}`)] as const)}
+        error={form.faultOf('action')}
+        onChange={(action) => set({ action: action as EntryDraft['action'] })}
+      />
+      {draft.action === 'command' && (
         <TextField
-          label={t('schedule.name')}
-          value={draft.name}
-          maxLength={64}
-          error={form.faultOf('name')}
-          onInput={(name) => set({ name })}
+          mono
+          label={t('schedule.text')}
+          value={draft.text}
+          error={form.faultOf('text')}
+          onInput={(text) => set({ text })}
         />
-        <SelectField
-          label={t('schedule.action')}
-          value={draft.action}
-          options={SCHEDULE_ACTIONS.map((action) => [action, t(`schedule.action-${action}`)] as const)}
-          error={form.faultOf('action')}
-          onChange={(action) => set({ action: action as EntryDraft['action'] })}
+      )}
+      <WhenFields draft={draft} set={set} fault={form.faultOf('when')} />
+      {draft.kind !== 'every' && (
+        <TextField
+          label={t('schedule.timeZone')}
+          value={draft.timeZone}
+          error={form.faultOf('timeZone')}
+          onInput={(timeZone) => set({ timeZone })}
         />
-        {draft.action === 'command' && (
-          <TextField
-            mono
-            label={t('schedule.text')}
-            value={draft.text}
-            error={form.faultOf('text')}
-            onInput={(text) => set({ text })}
-          />
-        )}
-        <WhenFields draft={draft} set={set} fault={form.faultOf('when')} />
-        {draft.kind !== 'every' && (
-          <TextField
-            label={t('schedule.timeZone')}
-            value={draft.timeZone}
-            error={form.faultOf('timeZone')}
-            onInput={(timeZone) => set({ timeZone })}
-          />
-        )}
-        {(draft.action === 'restart' || draft.action === 'stop') && (
-          <Checkbox label={t('schedule.warn')} checked={draft.warn} onChange={(warn) => set({ warn })} />
-        )}
-        <Checkbox label={t('schedule.enabled')} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
-        {form.error !== null && <Fault error={form.error} />}
-      </form>
-      <NextTimes draft={draft} />
-    </Dialog>
+      )}
+      {(draft.action === 'restart' || draft.action === 'stop') && (
+        <Checkbox label={t('schedule.warn')} checked={draft.warn} onChange={(warn) => set({ warn })} />
+      )}
+      <Checkbox label={t('schedule.enabled')} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
+      {form.error !== null && <Fault error={form.error} />}
+    </FormDialog>
   );
 }
 

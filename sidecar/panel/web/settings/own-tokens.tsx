@@ -4,8 +4,8 @@ import { NO_TOKEN_PERMISSIONS, type TokenView } from '#panel/shapes/tokens.ts';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, TextField } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { Section } from '../components/page-frame.tsx';
 import { PasswordField } from '../components/password-field.tsx';
 import { Fault, Ready } from '../components/states.tsx';
@@ -103,7 +103,6 @@ function Revoke({ token: { id, name }, onDone }: { token: TokenView; onDone: () 
 }
 
 const FIELDS = ['name', 'permissions', 'addresses'] as const;
-const FORM = 'own-token';
 
 function TokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token: string) => void }) {
   const own = useStore(session, (value) => value.permissions);
@@ -118,56 +117,43 @@ function TokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (token:
     onMade((await api.post<{ token: string }>('/api/tokens/create', draft)).token);
   });
   return (
-    <Dialog
-      title={t('settings.newToken')}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button type="submit" form={FORM} kind="primary" busy={form.isBusy}>
-            {t('settings.makeToken')}
-          </Button>
-        </>
-      }
-    >
-      <form id={FORM} class="form" noValidate onSubmit={form.submit}>
-        <TextField
-          label={t('settings.tokenName')}
-          value={name}
-          maxLength={64}
-          error={form.faultOf('name')}
-          onInput={setName}
-        />
-        <fieldset class="choices">
-          <legend>{t('settings.tokenMay')}</legend>
-          {offered.map((one) => (
-            <Checkbox
-              key={one}
-              label={t(`permissions.${one}`)}
-              checked={permissions.includes(one)}
-              onChange={(checked) =>
-                setPermissions(checked ? [...permissions, one] : permissions.filter((other) => other !== one))
-              }
-            />
-          ))}
-          {form.faultOf('permissions') !== null && <p class="fault">{form.faultOf('permissions')}</p>}
-        </fieldset>
-        <TextField
-          mono
-          label={t('settings.tokenAddresses')}
-          hint={t('settings.tokenAddressesHint')}
-          value={addresses}
-          error={form.faultOf('addresses')}
-          onInput={setAddresses}
-        />
-        <PasswordField
-          label={t('common.password')}
-          autocomplete="current-password"
-          value={password}
-          onInput={setPassword}
-        />
-        {form.error !== null && <Fault error={form.error} />}
-      </form>
-    </Dialog>
+    <FormDialog title={t('settings.newToken')} form={form} send={t('settings.makeToken')} onClose={onClose}>
+      <TextField
+        label={t('settings.tokenName')}
+        value={name}
+        maxLength={64}
+        error={form.faultOf('name')}
+        onInput={setName}
+      />
+      <fieldset class="choices">
+        <legend>{t('settings.tokenMay')}</legend>
+        {offered.map((one) => (
+          <Checkbox
+            key={one}
+            label={t(`permissions.${one}`)}
+            checked={permissions.includes(one)}
+            onChange={(checked) =>
+              setPermissions(checked ? [...permissions, one] : permissions.filter((other) => other !== one))
+            }
+          />
+        ))}
+        {form.faultOf('permissions') !== null && <p class="fault">{form.faultOf('permissions')}</p>}
+      </fieldset>
+      <TextField
+        mono
+        label={t('settings.tokenAddresses')}
+        hint={t('settings.tokenAddressesHint')}
+        value={addresses}
+        error={form.faultOf('addresses')}
+        onInput={setAddresses}
+      />
+      <PasswordField
+        label={t('common.password')}
+        autocomplete="current-password"
+        value={password}
+        onInput={setPassword}
+      />
+      {form.error !== null && <Fault error={form.error} />}
+    </FormDialog>
   );
 }

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ACCOUNT_KINDS, type SourceAccountKind, type SourceAccountView } from '#panel/shapes/sources.ts';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { PasswordField } from '../components/password-field.tsx';
 import { Fault } from '../components/states.tsx';
 import { tellDone } from '../components/toast.tsx';
@@ -15,7 +14,6 @@ const HOSTS: Readonly<Record<SourceAccountKind, string>> = {
   ...{ github: 'github.com', gitea: 'codeberg.org', gitlab: 'gitlab.com', git: '' },
 };
 const firstUrl = (kind: SourceAccountKind) => `https://${HOSTS[kind]}`;
-const FORM = 'source-account-form';
 const FIELDS = ['name', 'kind', 'url', 'username', 'token'] as const;
 
 interface AccountFormProps {
@@ -44,62 +42,54 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
   const choose = (kind: SourceAccountKind) =>
     set({ kind, ...(ACCOUNT_KINDS.some((known) => firstUrl(known) === draft.url) ? { url: firstUrl(kind) } : {}) });
   return (
-    <Dialog
+    <FormDialog
       title={account === null ? t('source-accounts.add') : account.name}
+      form={form}
+      send={t('common.save')}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button kind="primary" type="submit" form={FORM} busy={form.isBusy}>
-            {t('common.save')}
-          </Button>
-        </>
-      }
     >
-      <form id={FORM} class="form" noValidate onSubmit={form.submit}>
-        {form.error !== null && <Fault error={form.error} />}
-        {account === null && (
-          <TextField
-            label={t('source-accounts.name')}
-            hint={t('source-accounts.nameHint')}
-            mono
-            value={draft.name}
-            error={form.faultOf('name')}
-            onInput={(name) => set({ name: name.trim() })}
-          />
-        )}
-        <SelectField
-          label={t('source-accounts.kind')}
-          value={draft.kind}
-          error={form.faultOf('kind')}
-          options={ACCOUNT_KINDS.map((kind) => [kind, t(`source-accounts.kind-${kind}`)])}
-          onChange={(kind) => choose(ACCOUNT_KINDS.find((known) => known === kind) ?? 'git')}
-        />
+      {form.error !== null && <Fault error={form.error} />}
+      {account === null && (
         <TextField
-          label={t('source-accounts.url')}
-          hint={t('source-accounts.urlHint')}
+          label={t('source-accounts.name')}
+          hint={t('source-accounts.nameHint')}
           mono
-          value={draft.url}
-          error={form.faultOf('url')}
-          onInput={(url) => set({ url: url.trim() })}
+          value={draft.name}
+          error={form.faultOf('name')}
+          onInput={(name) => set({ name: name.trim() })}
         />
-        <TextField
-          label={t('source-accounts.username')}
-          hint={t('source-accounts.usernameHint')}
-          autocomplete="off"
-          value={draft.username}
-          error={form.faultOf('username')}
-          onInput={(username) => set({ username: username.trim() })}
-        />
-        <PasswordField
-          label={t('source-accounts.token')}
-          hint={t(account?.hasToken === true ? 'source-accounts.tokenKept' : 'source-accounts.tokenHint')}
-          autocomplete="new-password"
-          value={draft.token}
-          error={form.faultOf('token')}
-          onInput={(token) => set({ token: token.trim() })}
-        />
-      </form>
-    </Dialog>
+      )}
+      <SelectField
+        label={t('source-accounts.kind')}
+        value={draft.kind}
+        error={form.faultOf('kind')}
+        options={ACCOUNT_KINDS.map((kind) => [kind, t(`source-accounts.kind-${kind}`)])}
+        onChange={(kind) => choose(ACCOUNT_KINDS.find((known) => known === kind) ?? 'git')}
+      />
+      <TextField
+        label={t('source-accounts.url')}
+        hint={t('source-accounts.urlHint')}
+        mono
+        value={draft.url}
+        error={form.faultOf('url')}
+        onInput={(url) => set({ url: url.trim() })}
+      />
+      <TextField
+        label={t('source-accounts.username')}
+        hint={t('source-accounts.usernameHint')}
+        autocomplete="off"
+        value={draft.username}
+        error={form.faultOf('username')}
+        onInput={(username) => set({ username: username.trim() })}
+      />
+      <PasswordField
+        label={t('source-accounts.token')}
+        hint={t(account?.hasToken === true ? 'source-accounts.tokenKept' : 'source-accounts.tokenHint')}
+        autocomplete="new-password"
+        value={draft.token}
+        error={form.faultOf('token')}
+        onInput={(token) => set({ token: token.trim() })}
+      />
+    </FormDialog>
   );
 }
