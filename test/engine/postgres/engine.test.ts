@@ -6,6 +6,7 @@ import type { ApiError } from '#protocol/errors.ts';
 import type { Value } from '#protocol/values.ts';
 import { startCountingProxy } from '#scripts/servers/counting-proxy.ts';
 import { startFaultProxy } from '#support/fault-proxy.ts';
+import { COLUMN_TYPES } from '../../support/model/types.ts';
 import { connect, type PostgresWorld, postgresWorld, sync, within } from './schema-world.ts';
 import { byId, declare, idsOf, insert, NOTES, note, openLogged, row, slotOf, where } from './world.ts';
 
@@ -441,21 +442,7 @@ describe('what the database and the account have set', () => {
   });
   afterAll(() => world.client.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name()} RESET ALL`));
 
-  const TYPES = [
-    'int32',
-    'int64',
-    'decimal',
-    'float64',
-    'bool',
-    'string',
-    'text',
-    'json',
-    'datetime',
-    'date',
-    'uuid',
-    'bytes',
-  ];
-  const nullable = TYPES.map((type) => ({ name: `a_${type}`, type, nullable: true }));
+  const nullable = COLUMN_TYPES.map((type) => ({ name: `a_${type}`, type, nullable: true }));
   const ZOO = { name: 'zoo', primaryKey: ['id'], columns: [{ name: 'id', type: 'int32' }, ...nullable] };
   const bytes = new Uint8Array([0, 1, 92, 39, 255]);
   const uuid = '0198d6b5-0000-7000-8000-00000000000f';
@@ -488,14 +475,14 @@ describe('what the database and the account have set', () => {
       uuid,
       new Uint8Array(),
     ],
-    TYPES.map(() => null),
+    COLUMN_TYPES.map(() => null),
   ] as const;
 
   it('makes no difference to values, one by one and many at once', async () => {
     const used = await world.open();
     const target = await declare(used, 'zoo', ZOO);
     const rows = kept.map((values, id) =>
-      row({ id, ...Object.fromEntries(TYPES.map((type, i) => [`a_${type}`, values[i] ?? null])) }),
+      row({ id, ...Object.fromEntries(COLUMN_TYPES.map((type, i) => [`a_${type}`, values[i] ?? null])) }),
     );
     const shifted = rows.map((one) => new Map([...one, ['id', 10 + Number(one.get('id'))] as const]));
     for (const one of rows) await insert(used, target, [one]);
@@ -503,7 +490,7 @@ describe('what the database and the account have set', () => {
     const fields = nullable.map((column) => column.name);
     const { rows: text } = await used.find(target, { ...FIND, fields }, within(5000));
     const expected = kept.map((values) => {
-      const cells = TYPES.map((type, i) => `"a_${type}":${cell(type, values[i] ?? null)}`);
+      const cells = COLUMN_TYPES.map((type, i) => `"a_${type}":${cell(type, values[i] ?? null)}`);
       return `{${cells.join(',')}}`;
     });
     expect(text).toBe(`[${[...expected, ...expected].join(',')}]`);

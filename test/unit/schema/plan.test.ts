@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSchema } from '#protocol/schema.ts';
 import { planSchema, type RemovedMode } from '#sidecar/schema/plan.ts';
+import { COLUMN_TYPES } from '../../support/model/types.ts';
 
 type Declared = Parameters<typeof parseSchema>[0];
 
@@ -160,25 +161,13 @@ describe('a column that changes', () => {
     expect(isDestructive).toBe(true);
   });
 
-  const TYPES = [
-    'int32',
-    'int64',
-    'decimal',
-    'float64',
-    'bool',
-    'string',
-    'text',
-    'json',
-    'datetime',
-    'date',
-    'uuid',
-    'bytes',
-  ];
   const GROUPS = [
     ['int32', 'int64', 'decimal'],
     ['string', 'text'],
   ];
-  const pairs = TYPES.flatMap((from) => TYPES.map((to) => [from, to] as const)).filter(([from, to]) => from !== to);
+  const pairs = COLUMN_TYPES.flatMap((from) => COLUMN_TYPES.map((to) => [from, to] as const)).filter(
+    ([from, to]) => from !== to,
+  );
   const isAllowed = (from: string, to: string) => GROUPS.some((group) => group.includes(from) && group.includes(to));
 
   it.each(pairs)('%s to %s', (from, to) => {
