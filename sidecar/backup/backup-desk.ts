@@ -58,6 +58,8 @@ export interface BackupChoice {
 export interface RestoreWish extends BackupChoice {
   /** New name of the namespace, beside the old one; null for its own, whose rows are replaced. */
   readonly as: string | null;
+  /** This restore was begun before the sidecar ended. */
+  readonly isResumed: boolean;
   /** Runs when the backup is opened and before anything is changed: what it stores is as new as it can be. */
   readonly before: () => Promise<void>;
   readonly report: MoveReport;
@@ -212,10 +214,10 @@ export class BackupDesk {
     backup: string,
     chosen: readonly string[],
     targets: readonly string[],
-    { as, report, signal }: RestoreWish,
+    { as, isResumed, report, signal }: RestoreWish,
   ): Promise<void> {
     const { config, engine, log, writeBuffer } = this.#parts;
-    const options = { backup, config, namespaces: chosen, replace: as === null, as, log, report, signal };
+    const options = { backup, config, namespaces: chosen, replace: as === null, as, isResumed, log, report, signal };
     if (writeBuffer === null) return void (await restoreBackup(options, engine));
     const deadline = performance.now() + DRAIN_MS;
     await writeBuffer.suspend(targets, deadline, (journal) => restoreBackup({ ...options, journal }, engine));

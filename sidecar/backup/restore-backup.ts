@@ -14,12 +14,13 @@ import { patiently, statementBounds } from '../moving/patience.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
 import { storedSchema } from '../moving/revision.ts';
 import { lockForMove } from '../moving/source-hold.ts';
-import { openTarget, prepareTarget, refuseOccupied } from '../moving/target.ts';
+import { prepareTarget, refuseOccupied } from '../moving/target.ts';
 import { readMoveMark } from '../schema/move-mark.ts';
 import { refuseEarlierRequests } from '../security/time-mark.ts';
 import type { PendingEntry } from '../write-behind/journal/entries.ts';
 import type { Journal } from '../write-behind/journal/journal.ts';
 import { CONTAINER, checkFiles, type Manifest, readManifest, WAITING } from './manifest.ts';
+import { RestoreOpening } from './restore-opening.ts';
 import { RestoredQueues } from './restored-queues.ts';
 import { CONTAINER_SETTINGS } from './write-backup.ts';
 
@@ -35,6 +36,8 @@ export interface RestoreOptions {
   readonly as?: string | null;
   /** Journal of the sidecar that restores itself; left out if no sidecar may run with that of the configuration. */
   readonly journal?: Journal | null;
+  /** This restore was begun before, and cut: nothing that it has finished is done again. */
+  readonly isResumed?: boolean;
   readonly log: EngineLog;
   readonly report: MoveReport;
   readonly signal: AbortSignal;
@@ -69,8 +72,13 @@ export async function restoreBackup(options: RestoreOptions, to: Engine): Promis
   try {
     await inScratch(options, async (from) => {
       const work: RestoreWork = { ...options, manifest, names, from, to, queues };
+      const targets = names.map((name) => targetOf(name, options));
+      const opening = new RestoreOpening(to, targets, manifest);
+      // Without `replace` open namespaces would be refused: they are what this restore has brought.
+      if (await opening.isBegun(options.isResumed === true || !options.replace)) return openRest(opening, work);
+      await opening.forget();
       await refuseAnyOccupied(work);
-      await restoreAll(work);
+      await restoreAll(work, opening);
     });
     return queues.brought;
   } finally {
@@ -118,7 +126,14 @@ async function refuseAnyOccupied({ to, names, replace, as = null }: RestoreWork)
   }
 }
 
-async function restoreAll(work: RestoreWork): Promise<void> {
+/** All rows are there, and maybe newer ones in namespaces that are open already. */
+async function openRest(opening: RestoreOpening, { names, to, queues, report, as = null }: RestoreWork): Promise<void> {
+  report.say('goes on with a restore that was cut off: all rows are there, and the rest is opened');
+  await opening.end();
+  if (as === null) await queues.done(to, names);
+}
+
+async function restoreAll(work: RestoreWork, opening: RestoreOpening): Promise<void> {
   const { names, to, config, report, queues, as = null } = work;
   const locks: Lease[] = [];
   try {
@@ -132,7 +147,8 @@ async function restoreAll(work: RestoreWork): Promise<void> {
     }
     if (as === null) await queues.restore(work, waitingFile(work));
     else tellLeftOut(work);
-    for (const name of names) await openTarget(to, targetOf(name, work));
+    await opening.begin();
+    await opening.end();
     if (as === null) await queues.done(to, names);
   } finally {
     for (const lock of locks) await lock.release();

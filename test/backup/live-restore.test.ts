@@ -57,6 +57,7 @@ const wish = (name: string, more: object = {}) => ({
     namespace: null,
     as: null,
     before: async () => {},
+    isResumed: false,
     report: copyIo().io.report,
     signal: NEVER,
   },

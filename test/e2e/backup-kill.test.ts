@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { newIdentity } from '#sidecar/backup/remote/identity.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
+import { writeConfig } from '../support/config-folder.ts';
 import { KILLS } from '../support/kills-table.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -13,6 +14,7 @@ import { testFolder } from '../support/test-folder.ts';
 /** Ten processes, and leases of killed ones. */
 const SLOW_MS = 180_000;
 const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
+const AT_OPENING = new URL('../support/kill-at-opening.ts', import.meta.url).href;
 const AT_STATEMENT = new URL('../support/kill-at-statement.ts', import.meta.url).href;
 const NAMES = Array.from({ length: 40 }, (_, i) => `name ${i}`);
 
@@ -26,10 +28,15 @@ interface End {
 }
 
 /** Runs a command of the program. `killAt`: the moment at which it is killed; null to let it end. */
-async function run(args: readonly string[], preload: string, killAt: number | null): Promise<End> {
+async function run(
+  args: readonly string[],
+  preload: string,
+  killAt: number | null,
+  more: Readonly<Record<string, string>> = {},
+): Promise<End> {
   rmSync(`${killFile}.seen`, { force: true });
   writeFileSync(killFile, String(killAt ?? 0));
-  const env = { ...process.env, NODE_OPTIONS: `--import ${preload}`, KILL_FILE: killFile, KILL_PATHS: '/' };
+  const env = { ...process.env, NODE_OPTIONS: `--import ${preload}`, KILL_FILE: killFile, KILL_PATHS: '/', ...more };
   const child = spawn(process.execPath, [SIDECAR_MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -102,4 +109,32 @@ it('a restore that is killed goes on with the same command, as often as it takes
     expect(rows.map(({ who }) => who)).toEqual(NAMES);
   }
   await sidecar.stop();
+});
+
+it('a restore that is killed while it opens namespaces goes on, and replaces nothing that was written since', async () => {
+  if (readdirSync(disk).length === 0) await backUp(null);
+  const [backup = ''] = readdirSync(join(here, 'backups'));
+  const there = testFolder();
+  mkdirSync(join(there, 'data'));
+  const file = writeConfig(there);
+  const restore = ['restore', join(here, 'backups', backup), '--config', file];
+  // The first is open, and the second is closed.
+  expect((await run(restore, AT_OPENING, null, { KILL_MARK: 'move:game' })).isKilled).toBe(true);
+  const sidecar = await startSidecar({ folder: there, now: () => Date.now() + 61_000 });
+  const rows = [{ who: 'later' }];
+  await sidecar.client.must('insert', { namespace: 'game', table: 'kills', rows });
+  expect(await sidecar.client.call('find', { namespace: 'town', table: 'kills' })).toMatchObject({
+    code: 'sync_in_progress',
+  });
+  await sidecar.stop();
+  // Killed once more, when all are open.
+  expect((await run(restore, AT_OPENING, null, { KILL_MARK: 'move:town' })).isKilled).toBe(true);
+  expect(await run(restore, AT_RENAME, null)).toMatchObject({ code: 0, output: expect.stringContaining('goes on') });
+  const again = await startSidecar({ folder: there, now: () => Date.now() + 61_000 });
+  const count = async (namespace: string) =>
+    (await again.client.must<{ rows: object[] }>('find', { namespace, table: 'kills' })).rows.length;
+  expect([await count('game'), await count('town')]).toEqual([NAMES.length + 1, NAMES.length]);
+  await again.stop();
+  // Ended for good: now it is a restore over the rows of others.
+  expect((await run(restore, AT_RENAME, null)).output).toContain('namespace game of the target is not empty');
 });

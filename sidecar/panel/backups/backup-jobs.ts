@@ -75,8 +75,16 @@ async function restore(job: RunningJob<RestoreInput>, desk: BackupDesk): Promise
   };
   if (where === 'remote') job.log(`Fetching ${name}`);
   // After `commit` it is ended by the end of the panel alone, and resumed after that.
-  const wish = { name, where, namespace, as, before, report: reportOf(job), signal: job.signal };
-  await refusing(desk.restore(wish), desk, job.signal);
+  const wish = { name, where, namespace, as, before, isResumed: isBegun, report: reportOf(job), signal: job.signal };
+  await refusing(desk.restore(wish), desk, job.signal).catch((error: unknown) => {
+    if (undo === null || job.signal.aborted) throw error;
+    throw new JobFailed(
+      `${(error as Error).message}; a namespace that was begun stays closed until a restore ends well`,
+      {
+        ...{ undo, namespace },
+      },
+    );
+  });
   job.log(undo === null ? 'Restored' : `Restored; ${undo} is the way back`);
   return { undo, namespace };
 }
