@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SidecarConfig } from '../config/load-config.ts';
@@ -19,6 +19,7 @@ import { readMoveMark } from '../schema/move-mark.ts';
 import { refuseEarlierRequests } from '../security/time-mark.ts';
 import type { PendingEntry } from '../write-behind/journal/entries.ts';
 import type { Journal } from '../write-behind/journal/journal.ts';
+import { namingFullDisk, needSpace } from './free-space.ts';
 import { CONTAINER, checkFiles, type Manifest, readManifest, WAITING } from './manifest.ts';
 import { RestoreOpening } from './restore-opening.ts';
 import { RestoredQueues } from './restored-queues.ts';
@@ -108,7 +109,9 @@ async function inScratch(options: RestoreOptions, work: (engine: Engine) => Prom
   mkdirSync(scratch, { mode: 0o700 });
   try {
     const file = join(scratch, CONTAINER);
-    await copyFile(join(options.backup, CONTAINER), file);
+    const from = join(options.backup, CONTAINER);
+    needSpace(scratch, statSync(from).size, 'the copy of the backup that is restored');
+    await namingFullDisk(scratch, () => copyFile(from, file));
     const engine = await openEngine({ ...CONTAINER_SETTINGS, file }, { log: options.log, now: Date.now });
     await work(engine).finally(() => engine.close());
   } finally {

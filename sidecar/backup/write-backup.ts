@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
@@ -16,6 +16,7 @@ import { storedSchema } from '../moving/revision.ts';
 import { openTarget, prepareTarget } from '../moving/target.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 import { inNewBackup } from './backup-folder.ts';
+import { needSpace } from './free-space.ts';
 import { type BackedUpNamespace, CONTAINER, describeFile, MANIFEST, newManifest, rowsOf, WAITING } from './manifest.ts';
 import { copyOwnFiles, type OwnFiles } from './own-files.ts';
 import { readSource } from './source-view.ts';
@@ -56,6 +57,10 @@ export const CONTAINER_SETTINGS = { provider: 'sqlite', poolSize: 2 } as const;
  */
 export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
   let made = { rows: 0, bytes: 0 };
+  const { database } = options;
+  // A copy of the file is the view of one moment.
+  if (database.provider === 'sqlite' && existsSync(database.file))
+    needSpace(options.folder, statSync(database.file).size, 'the backup');
   const path = await inNewBackup(options.folder, options.now(), async (folder) => {
     made = await fill(folder, options);
   });

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 import type { KeptBackup } from '../backup-folder.ts';
+import { namingFullDisk, needSpace } from '../free-space.ts';
 import { MANIFEST, type Manifest, parseManifest } from '../manifest.ts';
 import { readTar, type TarEntry, type TarFile, tarOf } from './tar-stream.ts';
 
@@ -36,14 +37,14 @@ export function archiveOf(
 /**
  * Writes the backup of a tar into `folder`, which appears when everything is there and is what the manifest says. What an
  * earlier try has left is removed.
- * @throws MoveRefused if it is no whole backup, or holds anything else
+ * @throws MoveRefused if it is no whole backup, holds anything else, or does not fit on the disk
  */
 export async function unpackArchive(content: AsyncIterable<Uint8Array>, folder: string): Promise<Manifest> {
   const partial = `${folder}${PARTIAL}`;
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { recursive: true, mode: 0o700 });
   try {
-    const manifest = await unpackInto(content, partial);
+    const manifest = await namingFullDisk(dirname(folder), () => unpackInto(content, partial));
     await NODE_DISK.flushFolder(partial);
     renameSync(partial, folder);
     await NODE_DISK.flushFolder(dirname(folder));
@@ -82,6 +83,8 @@ async function unpackManifest(entry: TarEntry, name: string, folder: string): Pr
   const parts: Uint8Array[] = [];
   for await (const part of entry.content) parts.push(part);
   const manifest = parseManifest(Buffer.concat(parts).toString(), dirname(entry.path));
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  needSpace(dirname(folder), bytes, 'the unpacked backup');
   await unpackFile({ ...entry, content: iterate(parts) }, join(folder, name));
   return manifest;
 }

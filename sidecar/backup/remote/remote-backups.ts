@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
 import type { BackupConfig } from '../../config/backup.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { installationId, shortId } from '../../config/installation-id.ts';
 import type { SidecarConfig } from '../../config/load-config.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import type { KeptBackup } from '../backup-folder.ts';
+import { needSpace } from '../free-space.ts';
 import { type Manifest, rowsOf, tablesOf } from '../manifest.ts';
 import { archiveOf, unpackArchive } from './archive.ts';
 import { byTime, type ObjectName, objectName, parseObjectName } from './object-name.ts';
@@ -114,6 +116,8 @@ export class RemoteBackups {
     if (backup.isEncrypted && identities.length === 0) {
       throw new MoveRefused(`${backup.object} is encrypted: name the file of its identity with --identity`);
     }
+    // Unpacked it is larger: its manifest, which comes first, says by how much.
+    needSpace(dirname(folder), backup.bytes, `the backup ${backup.object}`);
     const sum = new Sum(this.store.get(backup.object, signal));
     const plain = opened(checked(sum, backup), backup.isEncrypted ? identities : null);
     return unpackArchive(plain, folder);

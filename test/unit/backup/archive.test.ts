@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { Header } from 'tar';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listBackups } from '#sidecar/backup/backup-folder.ts';
+import { namingFullDisk } from '#sidecar/backup/free-space.ts';
 import { newManifest } from '#sidecar/backup/manifest.ts';
 import { archiveOf, unpackArchive } from '#sidecar/backup/remote/archive.ts';
 import { newIdentity } from '#sidecar/backup/remote/identity.ts';
@@ -150,4 +151,29 @@ describe('a tar that is no backup is refused before it is on the disk', () => {
     await expect(unpackArchive(cut(bytes, [700]), join(folder, 'out'))).rejects.toThrow(line);
     expect(existsSync(join(folder, 'out'))).toBe(false);
   });
+});
+
+it('does not begin to unpack what the disk cannot hold, and says what is missing', async () => {
+  const { manifest } = makeBackup(Buffer.from('x'));
+  const files = manifest.files.map((file) => ({ ...file, bytes: 2 ** 50 }));
+  const head = tarEntry(`${NAME}/manifest.json`, Buffer.from(JSON.stringify({ ...manifest, files })));
+  let isRead = false;
+  const rest = async function* () {
+    yield head;
+    isRead = true;
+    yield Buffer.alloc(2 ** 20);
+  };
+  const to = join(folder, 'out');
+  await expect(unpackArchive(rest(), to)).rejects.toThrow(
+    new RegExp(`^the unpacked backup needs [0-9,]{20,} bytes in ${folder}, and [0-9,]+ are free: make room there`),
+  );
+  expect([isRead, existsSync(to), existsSync(`${to}.partial`)]).toEqual([false, false, false]);
+});
+
+it('tells of a disk that is full in the middle by its folder', async () => {
+  const full = () =>
+    Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+  await expect(namingFullDisk(folder, full)).rejects.toThrow(
+    new RegExp(`^the disk is full \\([0-9,]+ bytes are free in ${folder}\\): make room there`),
+  );
 });
