@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { BundleVersion } from '#panel/shapes/installs.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
 import type { Upload } from '#panel/shapes/uploads.ts';
@@ -11,6 +11,7 @@ import { rawZip } from '../panel/support/raw-zip.ts';
 import { KILLERS, type KilledPanel, prepareKilledPanel, startKilledPanel } from './killed-panel.ts';
 
 const BOUNDARY = 'y'.repeat(30);
+const WAIT = { timeout: 30_000, interval: 20 };
 
 let folder: string;
 let root: string;
@@ -40,12 +41,14 @@ async function install(client: PanelClient): Promise<string | null> {
   const head = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="a.zip"\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), zip, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
   const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, 'x-csrf': client.csrf };
-  const sent = await client.raw<{ upload: Upload }>({
-    method: 'POST',
-    path: '/api/bundle-tools/upload',
-    headers,
-    body,
-  });
+  const send = () =>
+    client.raw<{ upload: Upload }>({ method: 'POST', path: '/api/bundle-tools/upload', headers, body });
+  // The panel serves a moment before it takes uploads.
+  const sent = await vi.waitFor(async () => {
+    const answer = await send();
+    expect(answer.body.upload).toBeDefined();
+    return answer;
+  }, WAIT);
   writeFileSync(join(folder, 'kill'), String(moment));
   const bundles = ['bank', 'shop'].map((name) => ({ from: name, name }));
   const answer = await client
