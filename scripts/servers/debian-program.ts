@@ -78,6 +78,11 @@ export function provideZstd(say: (line: string) => void): Promise<readonly strin
   return provideDebianProgram({ name: 'zstd', path: 'usr/bin/zstd', packages: ['zstd', 'liblz4-1'] }, say);
 }
 
+/** `7zz`, a maker of ZIPs that is not ours. Throws an Error with the reason why there is none here. */
+export function provideSevenZip(say: (line: string) => void): Promise<readonly string[]> {
+  return provideDebianProgram({ name: '7zz', path: 'usr/bin/7zz', packages: ['7zip'] }, say);
+}
+
 /** `oathtool`, an authenticator that is not ours. Throws an Error with the reason why there is none here. */
 export function provideOathtool(say: (line: string) => void): Promise<readonly string[]> {
   return provideDebianProgram({ name: 'oathtool', path: 'usr/bin/oathtool', packages: ['oathtool', 'liboath0'] }, say);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstallOutcome } from '#panel/shapes/installs.ts';
 import type { Upload } from '#panel/shapes/uploads.ts';
+import { provideSevenZip } from '#scripts/servers/debian-program.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, FAILS, type Files, InstallRig, WORKS, writeFiles } from '../support/install-rig.ts';
 import type { PanelClient } from '../support/panel.ts';
@@ -143,6 +144,21 @@ describe('an archive that is fine', () => {
     else execFileSync('python3', ['-c', script, join(folder, 'away/out.zip'), join(folder, 'kiosk')]);
     const zip = readFileSync(program === 'zip' ? file : join(folder, 'away/out.zip'));
     const { status, body } = await send(form(zip, { fileName: 'kiosk.zip' }));
+    expect([status, body.detail]).toEqual([200, undefined]);
+    expect(body.upload.bundles).toMatchObject([{ name: 'kiosk', version: '2.0.0', files: 4 }]);
+  });
+});
+
+describe('an archive of 7-Zip', () => {
+  it.each([
+    ['stored', ['-mx=0']],
+    ['deflated', ['-mx=9', '-mm=Deflate']],
+  ])('%s, is read', async (_how, options) => {
+    const [program = '', ...rest] = await provideSevenZip(() => {});
+    const folder = testFolder();
+    writeFiles(join(folder, 'kiosk'), { ...bundleOf('2.0.0'), 'größe/ä.txt': 'ä', 'big.txt': LARGE });
+    execFileSync(program, [...rest, 'a', '-tzip', '-mcu=on', ...options, 'out.zip', 'kiosk'], { cwd: folder });
+    const { status, body } = await send(form(readFileSync(join(folder, 'out.zip')), { fileName: 'kiosk.zip' }));
     expect([status, body.detail]).toEqual([200, undefined]);
     expect(body.upload.bundles).toMatchObject([{ name: 'kiosk', version: '2.0.0', files: 4 }]);
   });
