@@ -38,6 +38,7 @@ const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
 /** Tests that replace modules, or change the process or modules that others share. */
 const ISOLATED_TESTS = [
+  'test/panel/installs/full-disk.test.ts',
   'test/house/**/*.test.ts',
   'test/unit/{connector,helper,sample}/**/*.test.ts',
   'test/unit/owner-only.test.ts',

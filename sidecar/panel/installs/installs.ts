@@ -91,7 +91,18 @@ export class Installs {
    *
    * @throws PanelError before anything is changed; JobFailed with the outcome if a bundle was taken back or has failed
    */
-  async put(job: RunningJob, { bundles, apply, overwrite }: PutRequest): Promise<InstallOutcome> {
+  async put(job: RunningJob, request: PutRequest): Promise<InstallOutcome> {
+    try {
+      return await this.#put(job, request);
+    } catch (error) {
+      // A switch that is stored still needs its folders; after any other fault they only take space, as on a full disk.
+      const isOpen = this.#options.store.switches().some(({ jobId }) => jobId === job.id);
+      if (!isOpen && !job.signal.aborted) await this.discard(job.id).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #put(job: RunningJob, { bundles, apply, overwrite }: PutRequest): Promise<InstallOutcome> {
     const { store, places, now, settled, status, book } = this.#options;
     const plan = await planInstall(job, bundles, overwrite, { store, places, now });
     const record = await this.#recordOf(job, plan.root.path, plan.bundles);
