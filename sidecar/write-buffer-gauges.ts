@@ -19,7 +19,11 @@ export function writeBufferGauges(figures: () => WriteBufferFigures): Gauge[] {
       (now) => now.deadLetters,
     ),
     gauge('write_buffer_halted', 'Namespaces whose queue has halted.', (now) => now.haltedQueues),
-    gauge('write_buffer_lost', 'Buffered namespaces whose queue another journal owns.', (now) => now.lostQueues),
+    gauge(
+      'write_buffer_lost',
+      'Namespaces whose queued writes are meant for another database.',
+      (now) => now.foreignQueues,
+    ),
     counter('write_buffer_applied_total', 'Queued writes that were applied.', (now) => now.applied),
     counter('write_buffer_dead_lettered_total', 'Queued writes that became dead letters.', (now) => now.deadLettered),
     counter('write_buffer_batches_total', 'Batches in which they were applied.', (now) => now.batches),

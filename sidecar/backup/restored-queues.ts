@@ -1,8 +1,9 @@
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
-import type { Orphan, PastOwner, QueueRow } from '../engine/queues.ts';
-import { copyLetters, mergedQueue, ownerships, readNamespaceQueue } from '../moving/copy-queue.ts';
+import { fenced, placesOf, withOlder } from '../engine/model/queue-places.ts';
+import type { Orphan, PastPlace, QueueRow } from '../engine/queues.ts';
+import { copyLetters, mergedQueues, readNamespaceQueue } from '../moving/copy-queue.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
 import { SYSTEM_CLOCK } from '../write-behind/journal/clock.ts';
@@ -33,9 +34,9 @@ export interface QueueRestore {
 const BATCH = 500;
 
 /**
- * Queued writes after a restore (docs/backup.md). The restored rows are a new beginning: this configuration's journal
- * owns the queues under a token that no owner had before. What the backup says to have waited is put into that journal
- * once more, and counts as applied for the journal it came from. What any journal holds beyond that becomes dead letters
+ * Queued writes after a restore (docs/backup.md). The restored rows are a new beginning: every journal
+ * goes on under a token that it had never before. What the backup says to have waited is put into this configuration's
+ * journal once more, and counts as applied for the journal it came from. What any journal holds beyond that becomes dead letters
  * when a sidecar runs with it: it is neither applied to rows that are older than it, nor lost.
  */
 export class RestoredQueues {
@@ -103,26 +104,31 @@ export class RestoredQueues {
     const source = await readNamespaceQueue(from, namespace);
     const there = await readNamespaceQueue(to, namespace);
     await copyLetters(to, source, there);
-    const merged = mergedQueue(source.row, there.row);
+    const rows = await this.#noted(to, namespace, mergedQueues(source.rows, there.rows));
     const { waitingWrites = 0 } = manifest.namespaces.find(({ name }) => name === namespace) ?? {};
     const isListed = this.#options.config.writeBehind.namespaces.has(namespace);
     if (!isListed && waitingWrites === 0) {
-      if (merged !== null) await writeRow(to, { ...merged, journal: null, past: ownerships(merged) });
+      for (const row of rows) await writeRow(to, fenced(row));
       return;
     }
     const journal = await this.#openJournal();
-    const token = 1 + Math.max(merged?.token ?? 0, this.#lastToken(namespace));
-    const past = await this.#pastOf(to, namespace, merged, journal);
+    const own = rows.find((row) => row.journal === journal.id);
+    const token = 1 + Math.max(own?.token ?? 0, this.#lastToken(namespace));
     await patiently(() =>
       to.transfer.writeMark(noteName(namespace), JSON.stringify({ journal: journal.id, token }), statementBounds()),
     );
     const waiting =
       waitingFile === null || waitingWrites === 0 ? null : { file: waitingFile, journal: manifest.journal ?? '' };
     const brought =
-      waiting === null ? NOTHING : await this.#bring(source.row, waiting, { namespace, token, journal, to });
+      waiting === null ? NOTHING : await this.#bring(source.rows, waiting, { namespace, token, journal, to });
     await journal.saveNamespace({ namespace, token, isOwner: true, since: Date.now(), stored: null });
-    const row = { namespace, journal: journal.id, token, position: 0 };
-    await writeRow(to, { ...row, past: settledBy(past, waiting?.journal ?? '', brought.lastPosition) });
+    const settled = settledBy(rows, namespace, waiting?.journal ?? null, brought.lastPosition);
+    for (const row of settled) if (row.journal !== journal.id) await writeRow(to, fenced(row));
+    const before = settled.find((row) => row.journal === journal.id);
+    await writeRow(to, {
+      ...{ namespace, journal: journal.id, token, position: 0 },
+      past: before === undefined ? [] : fenced(before).past,
+    });
     this.#tell(namespace, brought.writes, brought.letters);
   }
 
@@ -135,25 +141,25 @@ export class RestoredQueues {
   }
 
   /** Entries of a restore that was cut off are put into the journal again, so its first writes count as settled. */
-  async #pastOf(to: Engine, namespace: string, merged: QueueRow | null, journal: Journal): Promise<PastOwner[]> {
-    const past = merged === null ? [] : ownerships(merged);
+  async #noted(to: Engine, namespace: string, rows: readonly QueueRow[]): Promise<readonly QueueRow[]> {
     const note = await patiently(() => to.transfer.readMark(noteName(namespace), statementBounds()));
-    if (note === null) return past;
-    const before = JSON.parse(note) as { readonly journal: string; readonly token: number };
-    const others = past.filter((owner) => owner.journal !== before.journal || owner.token !== before.token);
-    return [...others, { ...before, position: journal.lastPosition }];
+    if (note === null) return rows;
+    const { journal, token } = JSON.parse(note) as { readonly journal: string; readonly token: number };
+    const { lastPosition } = await this.#openJournal();
+    return withPlaces(rows, { namespace, journal }, [{ token, position: lastPosition }]);
   }
 
   /** Puts the writes that waited into the journal, in their order, under the new token. */
   async #bring(
-    row: QueueRow | null,
+    rows: readonly QueueRow[],
     waiting: { readonly file: string; readonly journal: string },
     target: { readonly namespace: string; readonly token: number; readonly journal: Journal; readonly to: Engine },
   ): Promise<Brought> {
     const { namespace, token, journal, to } = target;
+    const row = rows.find((known) => known.journal === waiting.journal) ?? null;
     let [writes, letters, lastPosition] = [0, 0, new Map<number, number>()];
     for await (const entries of batches(waiting.file, namespace)) {
-      const { live, orphans } = sortWaiting(row, waiting.journal, entries);
+      const { live, orphans } = sortWaiting(row, entries);
       const appended = await Promise.all(live.map((entry) => journal.append({ ...entry, token })));
       this.#brought.set(namespace, [...(this.#brought.get(namespace) ?? []), ...appended]);
       const lost = orphans.filter(({ retryOf }) => retryOf === null).map(orphanOf);
@@ -170,7 +176,9 @@ export class RestoredQueues {
     if (writes > 0)
       report.say(`${namespace}: ${writes} queued writes that waited are in the journal, and are applied at the start`);
     if (letters > 0)
-      report.say(`${namespace}: ${letters} queued writes of another owner are dead letters; see: dead-letters list`);
+      report.say(
+        `${namespace}: ${letters} queued writes that are older than a restore are dead letters; see: dead-letters list`,
+      );
     const left = this.#pending.filter((entry) => entry.namespace === namespace).length;
     if (left > 0) {
       report.say(
@@ -189,11 +197,11 @@ interface Brought {
 
 const NOTHING: Brought = { writes: 0, letters: 0, lastPosition: new Map() };
 
-function sortWaiting(row: QueueRow | null, journal: string, entries: readonly JournalEntry[]) {
+function sortWaiting(row: QueueRow | null, entries: readonly JournalEntry[]) {
   // A database that never had the queue: nothing says that they were meant for it.
   if (row === null) return { live: [], orphans: entries };
   const byPosition = new Map(entries.map((entry) => [entry.position, entry]));
-  const sorted = sortByRow(row, journal, entries.map(withoutPlace), () => false);
+  const sorted = sortByRow(row, entries.map(withoutPlace), () => false);
   const whole = (some: readonly PendingEntry[]) => some.map(({ position }) => byPosition.get(position) as JournalEntry);
   return { live: whole(sorted.live), orphans: whole(sorted.orphans) };
 }
@@ -226,15 +234,33 @@ async function addLetters(to: Engine, orphans: readonly Orphan[]): Promise<void>
 }
 
 /** The journal that they came from need not bring them again. */
-function settledBy(past: readonly PastOwner[], journal: string, last: ReadonlyMap<number, number>): PastOwner[] {
-  const moved = past.map((owner) =>
-    owner.journal === journal ? { ...owner, position: Math.max(owner.position, last.get(owner.token) ?? 0) } : owner,
-  );
-  const known = new Set(past.filter((owner) => owner.journal === journal).map(({ token }) => token));
-  const added = [...last]
-    .filter(([token]) => !known.has(token))
-    .map(([token, position]) => ({ journal, token, position }));
-  return [...moved, ...added].toSorted((a, b) => a.token - b.token);
+function settledBy(
+  rows: readonly QueueRow[],
+  namespace: string,
+  journal: string | null,
+  last: ReadonlyMap<number, number>,
+): readonly QueueRow[] {
+  if (journal === null || last.size === 0) return rows;
+  const known = rows.find((row) => row.journal === journal);
+  const reached = new Map(known === undefined ? [] : placesOf(known).map((place) => [place.token, place.position]));
+  const places = [...last].map(([token, position]) => ({
+    token,
+    position: Math.max(position, reached.get(token) ?? 0),
+  }));
+  return withPlaces(rows, { namespace, journal }, places);
+}
+
+/** The rows, in which the journal has these places. */
+function withPlaces(
+  rows: readonly QueueRow[],
+  of: Pick<QueueRow, 'namespace' | 'journal'>,
+  places: readonly PastPlace[],
+): readonly QueueRow[] {
+  const known = rows.find(({ journal }) => journal === of.journal);
+  const all = withOlder(places, known === undefined ? [] : placesOf(known));
+  const { token, position } = all.at(-1) ?? { token: 0, position: 0 };
+  const row = { ...of, token, position, past: all.slice(0, -1) };
+  return [...rows.filter(({ journal }) => journal !== of.journal), row];
 }
 
 function writeRow(to: Engine, row: QueueRow): Promise<void> {

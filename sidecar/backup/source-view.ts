@@ -4,7 +4,7 @@ import type { EngineLog } from '../engine/log.ts';
 import { openEngine } from '../engine/open.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import type { DatabaseSettings } from '../engine/settings.ts';
-import { refuseHalfApplied } from '../moving/copy-queue.ts';
+import { readNamespaceQueue, refuseHalfApplied } from '../moving/copy-queue.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
 import { storedSchema } from '../moving/revision.ts';
@@ -117,8 +117,9 @@ async function takeAll(options: SourceOptions, engine: Engine) {
 
 async function isHalfApplied(engine: Engine, schemas: readonly StoredSchema[]): Promise<boolean> {
   for (const { namespace } of schemas) {
-    const row = await patiently(() => engine.queues.readQueue(namespace, statementBounds()));
-    if (row !== null && (await patiently(() => engine.transfer.hasHalfApplied(row, statementBounds())))) return true;
+    for (const row of (await readNamespaceQueue(engine, namespace)).rows) {
+      if (await patiently(() => engine.transfer.hasHalfApplied(row, statementBounds()))) return true;
+    }
   }
   return false;
 }

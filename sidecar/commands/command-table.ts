@@ -102,8 +102,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     runDeadLetters,
   ),
   queue: listingCommand(
-    'shows who applies queued writes, and takes a queue over from a dead box',
-    ['list [--config FILE] [--json]', 'take-over NAMESPACE [--config FILE]'],
+    'shows the journals of queued writes with their ages, and adopts writes for this database',
+    ['list [--config FILE] [--json]', 'adopt NAMESPACE [--config FILE]'],
     runQueue,
   ),
   accounts: listingCommand(

@@ -72,9 +72,9 @@ async function prospectOf(namespace: string, work: LetterWork): Promise<string> 
     case 'notListed':
       return `warning: ${namespace} is not listed under writeBehind.namespaces of this configuration; the letters wait until a sidecar runs that lists it`;
     case 'nobody':
-      return `warning: nobody owns the queue of ${namespace}; the letters wait until a sidecar runs that lists it`;
-    case 'owned':
-      return `${namespace}: the sidecar with journal ${prospect.journal} puts them at the end of its queue within about ten seconds; a letter that is still listed then has failed again`;
+      return `warning: no sidecar has buffered ${namespace} in this database; the letters wait until a sidecar runs that lists it`;
+    case 'served':
+      return `${namespace}: the sidecar with journal ${prospect.journals.join(' or ')} puts them at the end of its queue within about ten seconds; a letter that is still listed then has failed again`;
     default:
       return prospect satisfies never;
   }

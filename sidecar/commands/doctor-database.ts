@@ -4,7 +4,6 @@ import type { SidecarConfig } from '../config/load-config.ts';
 import type { DatabaseFacts, Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
 import { readId } from '../security/instance.ts';
-import { findJournalId } from '../write-behind/journal/state-file.ts';
 import type { Finding } from './doctor-files.ts';
 import { databaseName } from './with-engine.ts';
 
@@ -34,7 +33,7 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     const facts = await engine.inspect(bounds());
     yield { verdict: 'ok', what, found: `${name} answers (${facts.version})` };
     yield clockFinding(facts, (askedAt + Date.now()) / 2, config.api.maxSkewSeconds);
-    yield* queueFindings(engine, config);
+    yield* queueFindings(engine);
     yield* sidecarFindings(engine, config);
   } catch (error) {
     const found = `${name}: ${reasons[0] ?? (error as Error).message}`;
@@ -77,20 +76,8 @@ async function* sidecarFindings(engine: Engine, { dataFolder }: SidecarConfig): 
   }
 }
 
-async function* queueFindings(engine: Engine, { writeBehind }: SidecarConfig): AsyncGenerator<Finding> {
+async function* queueFindings(engine: Engine): AsyncGenerator<Finding> {
   const what = 'queue';
-  const own = await findJournalId(writeBehind.journal);
-  for (const namespace of writeBehind.namespaces.keys()) {
-    const row = await engine.queues.readQueue(namespace, bounds());
-    if (row === null || row.journal === null || row.journal === own) continue;
-    const found = `the queue of ${namespace} belongs to another journal, ${row.journal}`;
-    yield {
-      verdict: 'fail',
-      what,
-      found,
-      advice: `move that journal here; if it is gone for good: queue take-over ${namespace}`,
-    };
-  }
   const letters = await engine.queues.countLetters(bounds());
   if (letters === 0) return;
   yield { verdict: 'warn', what, found: `${letters} dead letters`, advice: 'dead-letters list; then retry or discard' };

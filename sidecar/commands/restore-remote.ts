@@ -75,9 +75,7 @@ async function fromLitestream(options: RemoteRestore, start: RecoveryStart, io: 
     say: (line) => io.report.say(line),
   });
   io.report.say(`restored ${database}`);
-  io.report.say(
-    'queued writes that were not applied stay in the journal of the old machine; without it: queue take-over',
-  );
+  io.report.say('queued writes that were not applied stay in the journal of the old machine, and are lost without it');
   return true;
 }
 

@@ -2,31 +2,35 @@ import type { ApiError, ApiErrorCode } from '#protocol/errors.ts';
 import type { CallBounds, IdempotencySlot, TableTarget, Write } from './rows.ts';
 
 /**
- * Owner and position of the queue of a namespace (`_queues`; contract section 7). The row belongs to a journal, not to
- * a process: a sidecar that starts again with its journal goes on.
+ * Place of a journal in a namespace (`_journals`; contract section 7): how far its queued writes are applied. Each sidecar
+ * that buffers the namespace has its own row, and they do not wait for each other. The row is never deleted: a sidecar
+ * that starts again with its journal goes on.
  */
 export interface QueueRow {
   readonly namespace: string;
-  /** Id of the owner's journal; null if the last owner gave the queue up. */
-  readonly journal: string | null;
-  /** Fencing token: grows by one with every new owner, from 1. */
+  readonly journal: string;
+  /** Fencing token, from 1: grows when rows of a backup or of another database come, so that older entries are not applied to them. */
   readonly token: number;
   /** Position of the last entry applied under this token; 0 for none. Positions grow within a journal. */
   readonly position: number;
   /**
-   * Positions of earlier owners, oldest first, the newest `MAX_PAST_OWNERS`. A journal that has lost the queue reads
-   * from them which of its entries were applied, so that no applied entry becomes a dead letter.
+   * Places under earlier tokens, oldest first, the newest `MAX_PAST_PLACES`. The journal reads from them which of its
+   * entries were applied, so that no applied entry becomes a dead letter.
    */
-  readonly past: readonly PastOwner[];
+  readonly past: readonly PastPlace[];
 }
 
-export interface PastOwner {
-  readonly journal: string;
+export interface PastPlace {
   readonly token: number;
   readonly position: number;
 }
 
-export const MAX_PAST_OWNERS = 32;
+export const MAX_PAST_PLACES = 32;
+
+export interface ListedQueue extends QueueRow {
+  /** Milliseconds since an entry of the journal was applied last, by the clock of the database alone; null for never. */
+  readonly writtenMsAgo: number | null;
+}
 
 export interface QueueOwner {
   readonly namespace: string;
@@ -56,36 +60,31 @@ export interface DeadLetter {
   readonly message: string;
   /** Epoch milliseconds at which the write was acknowledged. */
   readonly time: number;
-  /** Another attempt was asked for; the owner of the queue puts the write at its end. */
+  /** Another attempt was asked for; a sidecar that buffers the namespace puts the write at the end of its queue. */
   readonly isRetryWanted: boolean;
 }
 
-/** The queue has another owner. Nothing was applied. */
+/** The database has no such place: it was restored, or is another one. Nothing was applied. */
 export class QueueLostError extends Error {
   readonly namespace: string;
 
   constructor(namespace: string) {
-    super(`the queue of ${namespace} has another owner`);
+    super(`the place of the journal in namespace ${namespace} has changed`);
     this.name = 'QueueLostError';
     this.namespace = namespace;
   }
 }
 
-/** The queue is further than its owner can have come: another sidecar has a copy of the journal. Nothing was applied. */
+/** The queue is further than its journal can have come: another sidecar has a copy of the journal. Nothing was applied. */
 export class QueueMovedError extends QueueLostError {}
 
 /** Calls of write-behind. Failures are those of `Engine`, and `QueueLostError`. */
 export interface QueueCalls {
-  readQueue(namespace: string, bounds: CallBounds): Promise<QueueRow | null>;
-  /**
-   * Makes the journal the owner if the queue has none (a new token, position 0). Resolves with the row after that,
-   * maybe of another owner.
-   */
+  readQueue(namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow | null>;
+  /** Sorted by namespace and journal; null means every namespace. */
+  listQueues(namespace: string | null, bounds: CallBounds): Promise<ListedQueue[]>;
+  /** Makes the journal's row if it is missing (token 1, position 0). Resolves with the row. */
   claimQueue(namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow>;
-  /** Makes the journal the owner, whichever owns it now: a new token, position 0. A row that it owns stays as it is. */
-  takeOverQueue(namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow>;
-  /** Gives the queue up if journal and token still own it. The row stays, so that a token is never used twice. */
-  releaseQueue(owner: QueueOwner, bounds: CallBounds): Promise<void>;
 
   /**
    * Applies the entries in order and moves the position to the last one, in one transaction if the engine has them;
@@ -102,18 +101,17 @@ export interface QueueCalls {
   /** Oldest first, at most `limit`, by default all; null means every namespace. */
   listLetters(namespace: string | null, bounds: CallBounds, limit?: number): Promise<DeadLetter[]>;
   countLetters(bounds: CallBounds): Promise<number>;
-  /** Letters with `isRetryWanted`, oldest first, at most `limit`. */
+  /** Letters with `isRetryWanted`, oldest first, at most `limit`. Several sidecars may try one again; one attempt counts. */
   lettersToRetry(namespace: string, limit: number, bounds: CallBounds): Promise<DeadLetter[]>;
   /** False if there is no such letter. */
   wantRetry(id: string, bounds: CallBounds): Promise<boolean>;
   /** False if there is no such letter. */
   discardLetter(id: string, bounds: CallBounds): Promise<boolean>;
-  /** Adds the entries of a journal that has lost its queue. A letter that exists stays as it is. */
+  /** A letter that exists stays as it is. */
   addLetters(letters: readonly DeadLetter[], bounds: CallBounds): Promise<void>;
   /**
-   * Adds entries that a journal accepted as `owner` and did not apply before it lost the queue. The position of the
-   * past owner moves with them, in one transaction if the engine has them: a buried entry does not come back as a
-   * letter after the new owner has dealt with it.
+   * Adds entries that a journal accepted under an older token and did not apply. The past place moves with them, in one
+   * transaction if the engine has them: a buried entry does not come back as a letter after it was dealt with.
    */
   buryOrphans(owner: QueueOwner, orphans: readonly Orphan[], bounds: CallBounds): Promise<void>;
 }

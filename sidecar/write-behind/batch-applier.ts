@@ -105,7 +105,7 @@ export class BatchApplier {
   ): Promise<readonly DeadLetter[] | null> {
     const { engine, journal } = this.#world;
     const { knownTo } = state;
-    const entries = compiled.entries.map((entry) => this.#unlessGivenUp(entry));
+    const entries = compiled.entries.map((entry) => this.#unlessGivenUp(unlessStale(entry, state.staleTo)));
     state.tried(entries.at(-1)?.position ?? 0);
     try {
       const batch = { namespace: this.#namespace, journal: journal.id, token, entries, knownTo };
@@ -188,6 +188,14 @@ export class BatchApplier {
     const message = `${tables}, or a column of it, is declared but not in the database: was it dropped by hand?`;
     return withWork(entry, new ApiError('database_error', message));
   }
+}
+
+/** A retry was asked for by the owner, who has seen the write. */
+function unlessStale(entry: QueuedEntry, staleTo: number): QueuedEntry {
+  if (entry.position > staleTo || entry.isRetry || !isCompiled(entry.work)) return entry;
+  const message =
+    'it was over a minute old when its sidecar was back, and another sidecar has written the namespace since';
+  return withWork(entry, new ApiError('write_buffer_unavailable', message));
 }
 
 /** Operations of one batch have its position. */

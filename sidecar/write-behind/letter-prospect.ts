@@ -3,14 +3,14 @@ import type { CallBounds } from '../engine/rows.ts';
 
 /** Which sidecar will retry a dead letter, or why none will. */
 type LetterProspect =
-  /** The sidecar with this journal will, at the end of its queue. */
-  | { readonly kind: 'owned'; readonly journal: string }
+  /** One of the sidecars with these journals will, at the end of its queue. */
+  | { readonly kind: 'served'; readonly journals: readonly string[] }
   /** The namespace is not listed under `writeBehind.namespaces`. */
   | { readonly kind: 'notListed' }
   | { readonly kind: 'nobody' };
 
 interface ProspectSource {
-  readonly queues: Pick<QueueCalls, 'readQueue'>;
+  readonly queues: Pick<QueueCalls, 'listQueues'>;
   readonly isBuffered: (namespace: string) => boolean;
 }
 
@@ -20,6 +20,6 @@ export async function letterProspect(
   bounds: CallBounds,
 ): Promise<LetterProspect> {
   if (!isBuffered(namespace)) return { kind: 'notListed' };
-  const row = await queues.readQueue(namespace, bounds);
-  return row === null || row.journal === null ? { kind: 'nobody' } : { kind: 'owned', journal: row.journal };
+  const rows = await queues.listQueues(namespace, bounds);
+  return rows.length === 0 ? { kind: 'nobody' } : { kind: 'served', journals: rows.map(({ journal }) => journal) };
 }

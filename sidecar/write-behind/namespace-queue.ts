@@ -8,17 +8,17 @@ import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
 import { Pause } from './journal/clock.ts';
 import type { PendingEntry } from './journal/entries.ts';
+import { JournalPlace } from './journal-place.ts';
 import type { LetterCount } from './letter-count.ts';
 import { type EnteringWrite, QueueLetters } from './queue-letters.ts';
-import { QueueOwnership } from './queue-ownership.ts';
 import { QueueState } from './queue-state.ts';
 import type { QueueWorld } from './queue-world.ts';
 import type { Totals } from './totals.ts';
 
-/** How often a queue that belongs to another sidecar is asked for again. */
-const LOST_CHECK_MS = 2000;
+/** How often a database that is not the journal's is asked again. */
+const FOREIGN_CHECK_MS = 2000;
 
-const LOST = "its queue is not this sidecar's";
+const FOREIGN = 'its queued writes are meant for another database';
 
 interface QueueOptions {
   readonly world: QueueWorld;
@@ -28,7 +28,7 @@ interface QueueOptions {
   readonly isListed: boolean;
   /** `flushAtPending` is reached: no queue of the process waits for its time. */
   readonly onBatchFull: () => void;
-  /** The queue is empty and has no owner. */
+  /** The queue is empty, and not served any more. */
   readonly onGivenUp: () => void;
 }
 
@@ -38,7 +38,7 @@ export class NamespaceQueue {
   readonly #world: QueueWorld;
   readonly #options: QueueOptions;
   readonly #state: QueueState;
-  readonly #ownership: QueueOwnership;
+  readonly #place: JournalPlace;
   readonly #applier: BatchApplier;
   readonly #drains: Drains;
   readonly #halting: Halting;
@@ -61,7 +61,7 @@ export class NamespaceQueue {
     this.#world = world;
     this.#options = options;
     this.#state = new QueueState(world, options.totals, pending);
-    this.#ownership = new QueueOwnership(namespace, world);
+    this.#place = new JournalPlace(namespace, world);
     this.#applier = new BatchApplier(namespace, world);
     this.#drains = new Drains(namespace, world.clock);
     this.#halting = new Halting(namespace, world);
@@ -73,12 +73,13 @@ export class NamespaceQueue {
     return this.#halting.isHalted;
   }
 
-  get isLost(): boolean {
-    return this.#ownership.kind === 'lost';
+  /** The writes in the journal are meant for another database. */
+  get isForeign(): boolean {
+    return this.#place.kind === 'foreign';
   }
 
   get ownedSince(): number {
-    return this.#ownership.since;
+    return this.#place.since;
   }
 
   /** Accepted and not settled. */
@@ -99,7 +100,7 @@ export class NamespaceQueue {
     return this.#state.first?.time ?? null;
   }
 
-  /** Resolves after the first attempt to claim the queue, whether it succeeded or not. */
+  /** Resolves after the first attempt to read the place, whether it succeeded or not. */
   start(): Promise<void> {
     void this.#run();
     return this.#tried.promise;
@@ -118,7 +119,7 @@ export class NamespaceQueue {
   }
 
   keep(stored: StoredSchema): Promise<void> {
-    return this.#ownership.keep(stored);
+    return this.#place.keep(stored);
   }
 
   /** Resolves with the acknowledgement. @throws ApiError `write_buffer_full`, `write_buffer_unavailable` */
@@ -128,9 +129,9 @@ export class NamespaceQueue {
 
   /** @throws ApiError `write_buffer_halted` */
   async drain(deadline: number): Promise<void> {
-    if (this.isLost) throw new ApiError('write_buffer_halted', `namespace ${this.namespace}: ${LOST}`);
+    if (this.isForeign) throw new ApiError('write_buffer_halted', `namespace ${this.namespace}: ${FOREIGN}`);
     if (this.#isStopped) throw new ApiError('write_buffer_halted', `namespace ${this.namespace}: the sidecar stops`);
-    if (this.#ownership.kind === 'owner' && this.#state.isEmpty) return;
+    if (this.#place.kind === 'known' && this.#state.isEmpty) return;
     const last = this.#state.flushAll();
     this.#isAwaited = true;
     const drained = this.#drains.wait(last, this.#attempts, deadline);
@@ -143,7 +144,7 @@ export class NamespaceQueue {
     const { clock, config, journal } = this.#world;
     if (this.#isStopped)
       throw new ApiError('write_buffer_unavailable', 'the sidecar stops; the write was not accepted');
-    const token = this.#ownership.acceptToken();
+    const token = this.#place.acceptToken();
     const bytes = Buffer.byteLength(write.payload);
     const pending = this.#state.take(bytes);
     let entry: PendingEntry;
@@ -181,7 +182,7 @@ export class NamespaceQueue {
     const now = this.#world.clock.monotonicNow();
     if (this.#isAwaited) return 0;
     if (this.#restUntil > now) return this.#restUntil - now;
-    if (this.#ownership.kind !== 'owner' || (!this.#options.isListed && this.size === 0)) return 0;
+    if (this.#place.kind !== 'known' || (!this.#options.isListed && this.size === 0)) return 0;
     return Math.max(0, Math.min(this.#state.waitMs(now), this.#letters.nextAt - now));
   }
 
@@ -191,13 +192,13 @@ export class NamespaceQueue {
     const isEarly = this.#restUntil > this.#world.clock.monotonicNow();
     this.#isAwaited = false;
     try {
-      if (this.#ownership.kind !== 'owner') await this.#claim();
+      if (this.#place.kind !== 'known') await this.#claim();
       this.#tried.resolve();
       await this.#letters.settleOver(this.#state);
-      if (this.isLost) this.#halting.reset();
+      if (this.isForeign) this.#halting.reset();
       else await this.#work();
       if (!this.#options.isListed && this.size === 0 && !this.#isStopped) await this.#giveUp();
-      if (!this.isLost) this.#drains.reached(this.#state.settledTo);
+      if (!this.isForeign) this.#drains.reached(this.#state.settledTo);
     } catch (error) {
       this.#failed(attempt, error, isEarly);
     } finally {
@@ -206,19 +207,20 @@ export class NamespaceQueue {
   }
 
   async #claim(): Promise<void> {
-    await this.#ownership.claim(this.size, (row) => {
+    await this.#place.claim(this.size, (row, othersMsAgo) => {
       if (this.#state.sort(row)) this.#letters.tellCopied();
+      if (othersMsAgo !== null) this.#state.markStale(this.#world.clock.now(), othersMsAgo);
     });
-    if (!this.isLost) return;
-    this.#restUntil = this.#world.clock.monotonicNow() + LOST_CHECK_MS;
-    this.#drains.refuseAll(LOST);
+    if (!this.isForeign) return;
+    this.#restUntil = this.#world.clock.monotonicNow() + FOREIGN_CHECK_MS;
+    this.#drains.refuseAll(FOREIGN);
   }
 
   /** Applies a batch if one is due, and looks for letters that are wanted again. */
   async #work(): Promise<void> {
     const state = this.#state;
     const isDue = state.isDue(this.#world.clock.monotonicNow());
-    const batch = isDue ? await this.#applier.apply(this.#ownership.acceptToken(), state) : null;
+    const batch = isDue ? await this.#applier.apply(this.#place.acceptToken(), state) : null;
     if (batch !== null) {
       this.#hasLost = false;
       state.settle(batch);
@@ -235,8 +237,8 @@ export class NamespaceQueue {
   #failed(attempt: number, error: unknown, isEarly: boolean): void {
     if (this.#isStopped) return;
     const isLost = error instanceof QueueLostError;
-    if (isLost) this.#ownership.doubt();
-    // The claim asks for the owner. A database that accepts and refuses the token in turns is a failure like others.
+    if (isLost) this.#place.doubt();
+    // The claim asks for the place. A database that accepts and refuses the token in turns is a failure like others.
     if (isLost && !this.#hasLost) {
       this.#hasLost = true;
       this.#restUntil = 0;
@@ -249,10 +251,10 @@ export class NamespaceQueue {
     if (this.isHalted) this.#drains.halted(attempt, this.#halting.reason);
   }
 
-  /** The journal holds nothing of a namespace that is no longer listed: another sidecar may have the queue. */
+  /** The journal holds nothing of a namespace that is no longer listed. */
   async #giveUp(): Promise<void> {
     await this.#world.journal.checkpoint();
-    await this.#ownership.release();
+    await this.#place.release();
     this.#drains.reached(this.#state.settledTo);
     this.stop();
     this.#options.onGivenUp();

@@ -59,7 +59,7 @@ export class QueueLetters {
     // A copy: more may come while these are written.
     const over = [...state.over];
     if (over.length === 0) return;
-    // A retry has its letter still: the owner of the queue finds it there.
+    // A retry has its letter still: a queue finds it there.
     const orphans = over.flatMap(({ entry, isOrphan }) => (isOrphan && entry.retryOf === null ? [entry] : []));
     const { engine, journal, clock, statementTimeoutMs } = this.#world;
     for (let i = 0; i < orphans.length; i += MAX_LETTERS) {
@@ -103,7 +103,7 @@ export class QueueLetters {
   #tellOrphans(writes: number): void {
     this.#world.log(
       'error',
-      'acknowledged writes became dead letters, as another sidecar has taken their queue over; see: dead-letters list',
+      'acknowledged writes became dead letters, as rows of a backup or a copy are there since; see: dead-letters list',
       { namespace: this.#namespace, writes },
     );
   }

@@ -6,6 +6,8 @@ import type { Totals } from './totals.ts';
 
 /** Settled entries at the head are cut off when they are that many. */
 const MAX_HEAD = 4096;
+/** A box that is away for less goes on where it was. */
+const STALE_MS = 60_000;
 
 /** An accepted entry that is not settled. */
 export interface WaitingEntry extends PendingEntry {
@@ -45,6 +47,8 @@ export class QueueState {
   #floor = 0;
   /** Entries that were accepted under an older token are never applied, as the database has said. */
   #oldestToken = 0;
+  /** Entries of an earlier run up to here are too old to be applied: others have written since. */
+  #staleTo = 0;
   readonly #retried = new Set<string>();
   /** Entries up to here are applied without waiting for others. */
   #flushTo = 0;
@@ -96,6 +100,10 @@ export class QueueState {
   /** The queue cannot be further, as far as this process knows. */
   get knownTo(): number {
     return Math.max(this.#triedTo, this.#floor);
+  }
+
+  get staleTo(): number {
+    return this.#staleTo;
   }
 
   /** Whether another attempt at the dead letter waits. */
@@ -167,18 +175,27 @@ export class QueueState {
    * as if another sidecar had a copy of this journal.
    */
   sort(row: QueueRow): boolean {
-    const { id } = this.#world.journal;
     const isNew = ({ position }: PendingEntry) => position >= this.#firstNew && position > this.#triedTo;
-    const { done, orphans, live } = sortByRow(row, id, this.#live.slice(this.#head), isNew);
+    const { done, orphans, live } = sortByRow(row, this.#live.slice(this.#head), isNew);
     this.#live = [...live];
     this.#head = 0;
-    const isOwner = row.journal === id;
-    if (isOwner) this.#floor = row.position;
-    this.#oldestToken = isOwner ? row.token : Number.POSITIVE_INFINITY;
+    this.#floor = row.position;
+    this.#oldestToken = row.token;
     for (const entry of done) this.#over.push({ entry, isOrphan: false });
     for (const entry of orphans) this.#over.push({ entry, isOrphan: true });
     this.#over.sort((left, right) => left.entry.position - right.entry.position);
-    return isOwner && orphans.some(({ token, position }) => token === row.token && position <= row.position);
+    return orphans.some(({ token, position }) => token === row.token && position <= row.position);
+  }
+
+  /**
+   * The box was dead: entries that are older than `STALE_MS`, and older than the last write of another sidecar, would undo
+   * what was saved since. Ages are durations, so that no clock is compared with another.
+   */
+  markStale(now: number, othersMsAgo: number): void {
+    for (const { position, time } of this.#live.slice(this.#head)) {
+      if (position >= this.#firstNew) return;
+      if (now - time > Math.max(STALE_MS, othersMsAgo)) this.#staleTo = position;
+    }
   }
 
   /** Live entries, without the first `skipped` and those behind an entry that is settled before them. */

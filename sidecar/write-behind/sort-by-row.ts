@@ -1,3 +1,4 @@
+import { placesOf } from '../engine/model/queue-places.ts';
 import type { Orphan, QueueRow } from '../engine/queues.ts';
 import type { JournalEntry, PendingEntry } from './journal/entries.ts';
 
@@ -5,7 +6,7 @@ import type { JournalEntry, PendingEntry } from './journal/entries.ts';
 interface Sorted<Entry> {
   /** Applied, or dead letters, by an attempt whose end this process has not seen. */
   readonly done: readonly Entry[];
-  /** Accepted under a token that this journal no longer owns the queue under: never applied. */
+  /** Accepted under an older token, for rows that were replaced since: never applied. */
   readonly orphans: readonly Entry[];
   /** To be applied. */
   readonly live: readonly Entry[];
@@ -17,7 +18,6 @@ interface Sorted<Entry> {
  */
 export function sortByRow<Entry extends PendingEntry>(
   row: QueueRow,
-  journal: string,
   entries: readonly Entry[],
   isNew: (entry: Entry) => boolean,
 ): Sorted<Entry> {
@@ -25,28 +25,23 @@ export function sortByRow<Entry extends PendingEntry>(
   const orphans: Entry[] = [];
   const live: Entry[] = [];
   for (const entry of entries) {
-    const isCovered = entry.position <= appliedUnder(row, journal, entry.token);
+    const isCovered = entry.position <= appliedUnder(row, entry.token);
     if (isCovered && !isNew(entry)) done.push(entry);
-    else if (!isCovered && mayApply(row, journal, entry.token)) live.push(entry);
+    // A token that the database has not issued yet is from before it was restored.
+    else if (!isCovered && entry.token >= row.token) live.push(entry);
     else orphans.push(entry);
   }
   return { done, orphans, live };
 }
 
-/** A token that the database has not issued yet is from before the database was restored from a backup. */
-function mayApply(row: QueueRow, journal: string, token: number): boolean {
-  return row.journal === journal && token >= row.token;
+/** Last position that was applied under the token. */
+function appliedUnder(row: QueueRow, token: number): number {
+  return placesOf(row).find((place) => place.token === token)?.position ?? 0;
 }
 
-/** Last position that was applied for the journal under the token. */
-function appliedUnder(row: QueueRow, journal: string, token: number): number {
-  if (row.journal === journal && row.token === token) return row.position;
-  return row.past.find((owner) => owner.journal === journal && owner.token === token)?.position ?? 0;
-}
-
-/** The dead letter of an entry whose queue another journal has taken over. */
+/** The dead letter of an entry that is older than the rows that were restored. */
 export function orphanOf({ position, id, namespace, kid, op, payload, time }: JournalEntry): Orphan {
-  const message = `accepted while the queue of ${namespace} belonged to this journal, which another sidecar has taken over since`;
+  const message = `accepted before the rows of namespace ${namespace} were replaced by a restore or a copy`;
   const code = 'write_buffer_unavailable';
   return { position, letter: { id, namespace, kid, op, payload, code, message, time, isRetryWanted: false } };
 }

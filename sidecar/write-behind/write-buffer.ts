@@ -22,7 +22,7 @@ export interface WriteBufferFigures {
   readonly oldestAgeSeconds: number;
   readonly deadLetters: number;
   readonly haltedQueues: number;
-  readonly lostQueues: number;
+  readonly foreignQueues: number;
   /** Since the start, like all fields that follow. */
   readonly applied: number;
   readonly deadLettered: number;
@@ -32,15 +32,15 @@ export interface WriteBufferFigures {
   readonly journal: JournalStats;
 }
 
-/** The queue of one namespace, for its owner. */
+/** The queue of one namespace, for the panel. */
 export interface QueueOverview {
   readonly namespace: string;
   readonly pending: number;
   /** Epoch milliseconds; null if the queue is empty. */
   readonly oldestTime: number | null;
   readonly isHalted: boolean;
-  /** Another journal owns the queue. */
-  readonly isLost: boolean;
+  /** Its writes are meant for another database. */
+  readonly isForeign: boolean;
   readonly isListed: boolean;
 }
 
@@ -120,7 +120,7 @@ export class WriteBuffer implements WriteQueue {
       flushed: queue.applied - applied,
       deadLettered: queue.deadLettered - deadLettered,
       remaining: queue.size,
-      halted: queue.isHalted || queue.isLost,
+      halted: queue.isHalted || queue.isForeign,
       enabled: this.isBuffered(namespace),
     };
   }
@@ -131,7 +131,7 @@ export class WriteBuffer implements WriteQueue {
       available: this.#world.journal.stats().isAvailable,
       pending: this.#totals.writes,
       oldestAgeSeconds: this.#oldestAgeSeconds(),
-      halted: this.#count((queue) => queue.isHalted || queue.isLost) > 0,
+      halted: this.#count((queue) => queue.isHalted || queue.isForeign) > 0,
       deadLetters: this.#letters.count,
     };
   }
@@ -142,7 +142,7 @@ export class WriteBuffer implements WriteQueue {
       oldestAgeSeconds: this.#oldestAgeSeconds(),
       deadLetters: this.#letters.count,
       haltedQueues: this.#count((queue) => queue.isHalted),
-      lostQueues: this.#count((queue) => queue.isLost),
+      foreignQueues: this.#count((queue) => queue.isForeign),
       journal: this.#world.journal.stats(),
     };
   }
@@ -150,8 +150,8 @@ export class WriteBuffer implements WriteQueue {
   /** Sorted by name. */
   overview(): QueueOverview[] {
     const queues = [...this.#queues.values()].toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
-    return queues.map(({ namespace, size, oldestTime, isHalted, isLost }) => ({
-      ...{ namespace, pending: size, oldestTime, isHalted, isLost },
+    return queues.map(({ namespace, size, oldestTime, isHalted, isForeign }) => ({
+      ...{ namespace, pending: size, oldestTime, isHalted, isForeign },
       isListed: this.isBuffered(namespace),
     }));
   }

@@ -50,19 +50,19 @@ it('dead letters are listed in a pipe as lines of JSON, and code 1 tells that on
   expect(run('dead-letters', 'list')).toEqual({ status: 0, stdout: [line('one-2')], stderr: [] });
 });
 
-it('a queue is taken over before the sidecar has ever run, for the journal that it will use', () => {
+it('writes are adopted before the sidecar has ever run, for the journal that it will use', () => {
   expect(run('queue', 'list')).toEqual({ status: 0, stdout: [], stderr: [] });
   expect(existsSync(join(folder, 'journal'))).toBe(false);
-  const taken = run('queue', 'take-over', 'stats');
-  expect(taken).toMatchObject({ status: 0, stderr: [] });
-  const journal = /journal (\S+) now \(token 1\)$/.exec(taken.stdout[0] ?? '')?.[1];
+  const adopted = run('queue', 'adopt', 'stats');
+  expect(adopted).toMatchObject({ status: 0, stderr: [] });
+  const journal = /journal (\S+) go to this database now$/.exec(adopted.stdout[0] ?? '')?.[1];
   expect(run('queue', 'list').stdout).toEqual([
-    JSON.stringify({ namespace: 'stats', journal, isOwn: true, token: 1, position: 0 }),
+    JSON.stringify({ namespace: 'stats', journal, isOwn: true, token: 1, position: 0, ageSeconds: null }),
   ]);
 });
 
 it('a command that was typed wrong is one line and code 2', () => {
-  for (const args of [['queue'], ['queue', 'take-over'], ['dead-letters', 'remove'], ['queues', 'list']]) {
+  for (const args of [['queue'], ['queue', 'take-over', 'stats'], ['dead-letters', 'remove'], ['queues', 'list']]) {
     const { status, stdout, stderr } = run(...args);
     expect({ status, stdout, lines: stderr.length }).toEqual({ status: 2, stdout: [], lines: 1 });
   }

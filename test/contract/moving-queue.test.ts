@@ -81,7 +81,7 @@ async function inTarget<T>(configFile: string, work: (engine: Engine) => Promise
 
 const queueIn = (configFile: string, namespace: string) =>
   inTarget(configFile, async ({ queues }) => ({
-    row: await queues.readQueue(namespace, bounds()),
+    row: await queues.readQueue(namespace, JOURNAL, bounds()),
     letters: await queues.listLetters(namespace, bounds()),
   }));
 
@@ -117,7 +117,7 @@ async function queuedNamespace() {
     journal: JOURNAL,
     token: 3,
     position: 500,
-    past: [{ journal: 'zzzzzzzzzz', token: 1, position: 44 }],
+    past: [{ token: 1, position: 44 }],
   };
   await from.transfer.writeQueue(row, bounds());
   const letters = [letterOf(namespace), letterOf(namespace, { time: 1_790_000_000_124, isRetryWanted: true })];
@@ -153,7 +153,7 @@ describe('the queue of a namespace that is copied', () => {
     ]);
   });
 
-  it('is replaced together with the rows, but for a token that the target has given already', async () => {
+  it('is replaced together with the rows, and other journals of the target are fenced', async () => {
     const { namespace, row, letters } = await queuedNamespace();
     const target = configOf(await emptyTarget());
     const own = { ...row, journal: 'bbbbbbbbbb', token: 7, position: 70, past: [] };
@@ -164,11 +164,10 @@ describe('the queue of a namespace that is copied', () => {
     await expect(copy(namespace, target)).rejects.toThrow('is not empty (1 dead letter); nothing was changed');
     const { isDone, lines } = await copy(namespace, target, '--replace');
     expect(isDone).toBe(true);
-    const past = [...row.past, { journal: JOURNAL, token: 3, position: 500 }];
-    expect(await queueIn(target, namespace)).toEqual({ row: { ...own, past }, letters });
-    expect(lines.join('\n')).toContain(
-      'its queue stays with journal bbbbbbbbbb in the target, whose token 7 is higher',
-    );
+    expect(await queueIn(target, namespace)).toEqual({ row, letters });
+    const other = await inTarget(target, ({ queues }) => queues.readQueue(namespace, own.journal, bounds()));
+    expect(other).toEqual({ ...own, token: 8, position: 0, past: [{ token: 7, position: 70 }] });
+    expect(lines.join('\n')).toContain('journal bbbbbbbbbb of the target has other rows now');
   });
 
   it('leaves nothing behind that a retry would do a second time', async () => {
@@ -309,7 +308,7 @@ describe('writes that wait in the journal', () => {
     const meant = await start(wrong, { flushIntervalMs: 50 });
     const run = { print: () => undefined, printError: () => undefined, isForPeople: false };
     const settings = loadConfig(config, {});
-    expect(await runQueue(['take-over', namespace], settings, run)).toBe(true);
+    expect(await runQueue(['adopt', namespace], settings, run)).toBe(true);
     const there = callsOf(meant, namespace);
     const synced = () => meant.client.must('schema.sync', { namespace, schema: SCHEMA });
     await vi.waitFor(synced, { timeout: 20_000, interval: 200 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_PAST_OWNERS, type QueuedEntry, QueueLostError, QueueMovedError } from '#engine/queues.ts';
+import { type QueuedEntry, QueueLostError, QueueMovedError } from '#engine/queues.ts';
 import { StaleSchemaError, type Write } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Value } from '#protocol/values.ts';
@@ -21,73 +21,70 @@ import {
 
 const world = useEngines();
 
-describe('ownership', () => {
-  const namespace = 'owned';
-  const claim = (journal: string) => world.engine.queues.claimQueue(namespace, journal, within());
-  const takeOver = (journal: string) => world.engine.queues.takeOverQueue(namespace, journal, within());
-  const release = (journal: string, token: number) =>
-    world.engine.queues.releaseQueue({ namespace, journal, token }, within());
+describe('places of journals', () => {
+  const namespace = 'places';
+  const claim = (journal: string, engine = world.engine) => engine.queues.claimQueue(namespace, journal, within());
+  const rowOf = (journal: string) => ({ namespace, journal, token: 1, position: 0, past: [] });
 
-  it('a queue belongs to whoever claims it first, and changes hands with a new token each time', async () => {
-    const rowOf = (journal: string | null, token: number, ...before: string[]) => {
-      const past = before.map((one, i) => ({ journal: one, token: i + 1, position: 0 }));
-      return { namespace, journal, token, position: 0, past };
-    };
-    expect(await world.engine.queues.readQueue(namespace, within())).toBeNull();
-    expect(await claim('a')).toEqual(rowOf('a', 1));
-    expect(await claim('a')).toEqual(rowOf('a', 1));
-    expect(await claim('b')).toEqual(rowOf('a', 1));
-    expect(await takeOver('b')).toEqual(rowOf('b', 2, 'a'));
-    expect(await takeOver('b')).toEqual(rowOf('b', 2, 'a'));
-    await release('a', 1);
-    await release('b', 1);
-    expect(await world.beside.queues.readQueue(namespace, within())).toEqual(rowOf('b', 2, 'a'));
-    await release('b', 2);
-    expect(await world.engine.queues.readQueue(namespace, within())).toEqual(rowOf(null, 2, 'a', 'b'));
-    expect(await claim('a')).toEqual(rowOf('a', 3, 'a', 'b'));
+  it('are there for each journal, from its first claim', async () => {
+    expect(await world.engine.queues.readQueue(namespace, 'a', within())).toBeNull();
+    expect(await claim('b')).toEqual(rowOf('b'));
+    expect(await claim('a', world.beside)).toEqual(rowOf('a'));
+    expect(await claim('b', world.beside)).toEqual(rowOf('b'));
+    const listed = ['a', 'b'].map((journal) => ({ ...rowOf(journal), writtenMsAgo: null }));
+    expect(await world.engine.queues.listQueues(namespace, within())).toEqual(listed);
+    expect(await world.engine.queues.listQueues(null, within())).toEqual(expect.arrayContaining(listed));
+    expect(await world.engine.queues.listQueues('nowhere', within())).toEqual([]);
   });
 
-  it('of many who claim at once one gets it', async () => {
+  it('of one journal that is claimed by many at once are one', async () => {
     const engines = [world.engine, world.beside];
-    const claims = Array.from({ length: 12 }, (_, i) =>
-      engines[i % 2]?.queues.claimQueue('wanted', `journal-${i}`, within()),
-    );
-    const owners = new Set((await Promise.all(claims)).map((row) => `${row?.journal} ${row?.token}`));
-    expect(owners.size).toBe(1);
-    expect([...owners][0]).toMatch(/ 1$/);
+    const claims = Array.from({ length: 12 }, (_, i) => claim('wanted', engines[i % 2]));
+    for (const row of await Promise.all(claims)) expect(row).toEqual(rowOf('wanted'));
   });
 
-  it('a new owner begins at position 0, and its own journal goes on where it was', async () => {
+  it('tell how long ago each has written', async () => {
     const queue = await newQueue(world.engine);
     const items = await queue.target('items');
-    await queue.apply([queue.entry(items, insert(item(1))), queue.entry(items, insert(item(2)))]);
-    const { namespace: own, journal } = queue;
-    const { queues, transfer } = world.beside;
-    expect(await queues.claimQueue(own, journal, within())).toMatchObject({ token: 1, position: 2 });
-    expect(await queues.takeOverQueue(own, journal, within())).toMatchObject({ token: 1, position: 2 });
-    const past = [{ journal, token: 1, position: 2 }];
-    const row = { namespace: own, journal: 'other', token: 2, position: 0, past };
-    expect(await queues.takeOverQueue(own, 'other', within())).toEqual(row);
-    expect(await transfer.hasHalfApplied(row, within())).toBe(false);
-    const moved = {
-      ...row,
-      journal: null,
-      token: 9,
-      position: 5,
-      past: [...past, { journal: 'other', token: 2, position: 3 }],
-    };
-    await transfer.writeQueue(moved, within());
-    await transfer.writeQueue({ ...moved, namespace: 'moved' }, within());
-    expect(await queue.row()).toEqual(moved);
-    expect(await queues.readQueue('moved', within())).toEqual({ ...moved, namespace: 'moved' });
+    await world.beside.queues.claimQueue(queue.namespace, 'silent', within());
+    const startedAt = performance.now();
+    await queue.apply([queue.entry(items, insert(item(1)))]);
+    const listed = await world.beside.queues.listQueues(queue.namespace, within());
+    expect(listed.map(({ journal }) => journal)).toEqual([queue.journal, 'silent'].toSorted());
+    const { writtenMsAgo } = listed.find(({ journal }) => journal === queue.journal) ?? {};
+    expect(writtenMsAgo).toBeGreaterThanOrEqual(0);
+    expect(writtenMsAgo).toBeLessThan(performance.now() - startedAt + 1000);
+    expect(listed.find(({ journal }) => journal === 'silent')?.writtenMsAgo).toBeNull();
   });
 
-  it('remembers the newest of many earlier owners', async () => {
-    const { queues } = world.engine;
-    const journals = Array.from({ length: MAX_PAST_OWNERS + 3 }, (_, i) => `journal-${i}`);
-    for (const journal of journals) await queues.takeOverQueue('restless', journal, within());
-    const row = await queues.readQueue('restless', within());
-    expect(row?.past.map((owner) => owner.journal)).toEqual(journals.slice(2, -1));
+  it('move apart from each other', async () => {
+    const queue = await newQueue(world.engine);
+    const items = await queue.target('items');
+    const { namespace: own } = queue;
+    await queue.apply([queue.entry(items, insert(item(1))), queue.entry(items, insert(item(2)))]);
+    const { token } = await world.beside.queues.claimQueue(own, 'other', within());
+    const entry = { ...queue.entry(items, add(items, 1, 5)), position: 1, letterId: 'other-1' };
+    expect(
+      await world.beside.queues.applyQueue({ namespace: own, journal: 'other', token, entries: [entry] }, within()),
+    ).toEqual([]);
+    expect(await queue.row()).toMatchObject({ position: 2 });
+    expect(await world.engine.queues.readQueue(own, 'other', within())).toMatchObject({ token: 1, position: 1 });
+    expect(await queue.items(['n'])).toEqual([{ n: 5 }, { n: 0 }]);
+  });
+
+  it('are set as given by a restore', async () => {
+    const queue = await newQueue(world.engine);
+    const { transfer, queues } = world.beside;
+    const past = [
+      { token: 1, position: 2 },
+      { token: 4, position: 2 ** 33 },
+    ];
+    const row = { namespace: queue.namespace, journal: queue.journal, token: 9, position: 5, past };
+    await transfer.writeQueue(row, within());
+    await transfer.writeQueue({ ...row, namespace: 'moved' }, within());
+    expect(await queue.row()).toEqual(row);
+    expect(await queues.readQueue('moved', queue.journal, within())).toEqual({ ...row, namespace: 'moved' });
+    expect(await transfer.hasHalfApplied(row, within())).toBe(false);
   });
 });
 
@@ -185,7 +182,7 @@ function isPassing(error: unknown): boolean {
 
 describe('fencing', () => {
   it.each([
-    ['another journal', { journal: 'journal-b' }],
+    ['a journal without a place', { journal: 'journal-b' }],
     ['an older token', { token: 0 }],
     ['a newer token', { token: 2 }],
   ])('applies nothing for %s', async (_, owner) => {
@@ -211,17 +208,15 @@ describe('fencing', () => {
     expect(await queue.items(['id'])).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   });
 
-  it('applies nothing for a queue that was never claimed, or was given up', async () => {
+  it('applies nothing for a namespace that was never claimed', async () => {
     const queue = await newQueue(world.engine);
     const items = await queue.target('items');
     const entry = queue.entry(items, insert(item(1)));
     await expect(queue.apply([entry], { namespace: 'nowhere' })).rejects.toThrow(QueueLostError);
-    await world.engine.queues.releaseQueue(queue, within());
-    await expect(queue.apply([entry])).rejects.toThrow(QueueLostError);
     expect(await queue.items(['id'])).toEqual([]);
   });
 
-  it('of two owners at once everything of the old one comes before its loss, and nothing after', async () => {
+  it('everything comes before a fence, and nothing after', async () => {
     const queue = await newQueue(world.engine);
     const items = await queue.target('items');
     await queue.apply([queue.entry(items, insert(item(1)))]);
@@ -233,14 +228,15 @@ describe('fencing', () => {
       }
     })().catch((error: unknown) => error);
     while (applied < 30) await queue.row();
-    const { namespace } = queue;
-    const row = await world.beside.queues.takeOverQueue(namespace, 'journal-b', within());
-    expect(row).toMatchObject({ journal: 'journal-b', token: 2, position: 0 });
-    const [atTakeOver] = await queue.items(['n']);
-    expect(await old).toBeInstanceOf(QueueLostError);
-    expect(await queue.items(['n'])).toEqual([atTakeOver]);
+    const row = await queue.fence(world.beside);
+    expect(row).toMatchObject({ token: 2, position: 0 });
+    const lost = await old;
+    expect(lost).toBeInstanceOf(QueueLostError);
+    const atFence = await queue.items(['n']);
+    await expect(queue.apply(increments(queue, items, 3))).rejects.toThrow(QueueLostError);
+    expect(await queue.items(['n'])).toEqual(atFence);
     // A batch may have been applied before its answer is counted, but with transactions never a part of one.
-    if (world.engine.capabilities.transactions) expect(atTakeOver).toEqual({ n: applied });
+    if (world.engine.capabilities.transactions) expect(atFence).toEqual([{ n: applied }]);
     expect(await queue.row()).toEqual(row);
   });
 });
@@ -360,7 +356,7 @@ describe('dead letters', () => {
       ...known,
       id: 'orphan-1',
       code: 'write_buffer_unavailable',
-      message: 'taken over',
+      message: 'fenced',
       time: 2,
     } as const;
     const changed = { ...known, message: 'another' };
@@ -370,15 +366,15 @@ describe('dead letters', () => {
   });
 });
 
-it('what a journal holds that lost its queue is buried once, but for what was applied before', async () => {
+it('what a journal holds of before a fence is buried once, but for what was applied before', async () => {
   const queue = await newQueue(world.engine);
   const { namespace, journal, token } = queue;
   const { queues } = world.engine;
   const items = await queue.target('items');
   await queue.apply([queue.entry(items, insert(item(1))), queue.entry(items, insert(item(2)))]);
-  await queues.takeOverQueue(namespace, 'other', within());
+  await queue.fence();
   const orphans = [2, 3, 4].map((position) => {
-    const texts = { kid: 'local', op: 'insert', payload: '{}', message: 'taken over' };
+    const texts = { kid: 'local', op: 'insert', payload: '{}', message: 'fenced' };
     const id = `${namespace}-orphan-${position}`;
     const code = 'write_buffer_unavailable' as const;
     return { position, letter: { ...texts, id, namespace, code, time: position, isRetryWanted: false } };
@@ -386,8 +382,8 @@ it('what a journal holds that lost its queue is buried once, but for what was ap
   const bury = () => queues.buryOrphans({ namespace, journal, token }, orphans, within());
   await bury();
   expect(await queue.letters()).toEqual(orphans.slice(1).map(({ letter }) => letter));
-  const past = [{ journal, token, position: 4 }];
-  expect(await queue.row()).toEqual({ namespace, journal: 'other', token: 2, position: 0, past });
+  const past = [{ token, position: 4 }];
+  expect(await queue.row()).toEqual({ namespace, journal, token: 2, position: 0, past });
   expect(await queues.discardLetter(`${namespace}-orphan-3`, within())).toBe(true);
   await bury();
   expect(await queue.letters()).toEqual(orphans.slice(2).map(({ letter }) => letter));

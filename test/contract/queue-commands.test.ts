@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { DeadLetter } from '#engine/queues.ts';
+import { ApiError } from '#protocol/errors.ts';
 import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
 import { runQueue } from '#sidecar/commands/queue.ts';
@@ -97,7 +98,7 @@ describe('dead-letters list', () => {
 
 describe('dead-letters retry', () => {
   it('asks for another attempt at those that are named, and says who will make it', async () => {
-    await engine.queues.takeOverQueue('stats', JOURNAL, bounds());
+    await engine.queues.claimQueue('stats', JOURNAL, bounds());
     const [wanted, other] = [await addLetter(), await addLetter()];
     const { isDone, out } = await run(runDeadLetters, ['retry', wanted.id]);
     expect(isDone).toBe(true);
@@ -120,7 +121,7 @@ describe('dead-letters retry', () => {
     const unlisted = await run(runDeadLetters, ['retry']);
     expect(unlisted.out[1]).toContain('warning: orphan is not listed under writeBehind.namespaces');
     const unowned = await run(runDeadLetters, ['retry'], { config: configOf('orphan') });
-    expect(unowned.out[1]).toContain('warning: nobody owns the queue of orphan');
+    expect(unowned.out[1]).toContain('warning: no sidecar has buffered orphan in this database');
   });
 
   it('does the others where one is not there, and says so', async () => {
@@ -147,51 +148,51 @@ describe('dead-letters discard', () => {
 });
 
 describe('the queue command', () => {
-  it('takes a queue over for the journal of the configuration, once', async () => {
+  it('makes a place for the writes of the configuration, once', async () => {
     const namespace = unique('q');
-    const before = await engine.queues.claimQueue(namespace, JOURNAL, bounds());
     const config = configOf(namespace);
-    const taken = await run(runQueue, ['take-over', namespace], { config });
-    const row = await engine.queues.readQueue(namespace, bounds());
-    expect(row).toMatchObject({ token: before.token + 1, position: 0 });
-    expect(taken.out).toEqual([
-      `the queue of ${namespace} belongs to this configuration's journal ${row?.journal} now (token ${row?.token})`,
-      expect.stringContaining(
-        `before, it belonged to journal ${JOURNAL}, which had applied everything up to position 0`,
-      ),
+    const adopted = await run(runQueue, ['adopt', namespace], { config });
+    const [row] = await engine.queues.listQueues(namespace, bounds());
+    expect(row).toMatchObject({ token: 1, position: 0 });
+    expect(adopted.out).toEqual([
+      `the writes of ${namespace} in this configuration's journal ${row?.journal} go to this database now`,
     ]);
-    expect((await run(runQueue, ['take-over', namespace], { config })).out).toEqual([
-      expect.stringContaining(`belongs to this configuration's journal ${row?.journal} already`),
+    expect((await run(runQueue, ['adopt', namespace], { config })).out).toEqual([
+      expect.stringContaining(`with this configuration's journal ${row?.journal} already; nothing was changed`),
     ]);
-    expect(await engine.queues.readQueue(namespace, bounds())).toEqual(row);
+    expect(await engine.queues.listQueues(namespace, bounds())).toEqual([row]);
     expect((await run(runQueue, ['list'], { config })).out).toContain(
-      JSON.stringify({ namespace, journal: row?.journal, isOwn: true, token: row?.token, position: 0 }),
+      JSON.stringify({ namespace, journal: row?.journal, isOwn: true, token: 1, position: 0, ageSeconds: null }),
     );
   });
 
-  it('lists whose each queue is, for people too', async () => {
-    const [ours, theirs, nobodys] = [unique('a'), unique('b'), unique('c')];
-    const config = configOf(ours, theirs, nobodys, unique('without'));
-    await run(runQueue, ['take-over', ours], { config });
-    await engine.queues.claimQueue(theirs, JOURNAL, bounds());
-    const { token } = await engine.queues.claimQueue(nobodys, JOURNAL, bounds());
-    await engine.queues.releaseQueue({ namespace: nobodys, journal: JOURNAL, token }, bounds());
-    const { out } = await run(runQueue, ['list'], { config, isForPeople: true });
-    const own = (await engine.queues.readQueue(ours, bounds()))?.journal;
-    expect(out[0]).toMatch(/^NAMESPACE +OWNER +POSITION +TOKEN$/);
-    expect(out.slice(1)).toEqual([
-      expect.stringMatching(new RegExp(`^${ours} +this configuration's journal ${own} +0 +1$`)),
-      expect.stringMatching(new RegExp(`^${theirs} +another journal, ${JOURNAL} +0 +1$`)),
-      expect.stringMatching(new RegExp(`^${nobodys} +nobody +0 +1$`)),
-    ]);
+  it('lists every journal with its age, for people too', async () => {
+    const namespace = unique('a');
+    const config = configOf(namespace);
+    await run(runQueue, ['adopt', namespace], { config });
+    const { token } = await engine.queues.claimQueue(namespace, JOURNAL, bounds());
+    const entry = {
+      ...{ position: 7, letterId: unique('letter'), isRetry: false, kid: 'k', op: 'insert', payload: '{}', time: 1 },
+      work: new ApiError('unknown_table', 'gone'),
+    };
+    await engine.queues.applyQueue({ namespace, journal: JOURNAL, token, entries: [entry] }, bounds());
+    const lines = (await run(runQueue, ['list'], { config, isForPeople: true })).out;
+    expect(lines[0]).toMatch(/^NAMESPACE +JOURNAL +POSITION +LAST WRITE$/);
+    const own = (await engine.queues.listQueues(namespace, bounds())).find(
+      ({ journal }) => journal !== JOURNAL,
+    )?.journal;
+    const listed = lines.filter((line) => line.startsWith(namespace));
+    expect(listed).toHaveLength(2);
+    expect(listed).toContainEqual(expect.stringMatching(new RegExp(`^${namespace} +${JOURNAL} +7 +\\d+ (s|min) ago$`)));
+    expect(listed).toContainEqual(
+      expect.stringMatching(new RegExp(`^${namespace} +${own} \\(this configuration\\) +0 +never$`)),
+    );
+    const ages = (await run(runQueue, ['list'], { config })).out.map((line) => JSON.parse(line));
+    expect(ages.find((row) => row.namespace === namespace && !row.isOwn)?.ageSeconds).toBeGreaterThanOrEqual(0);
   });
 
-  it('takes over what nobody has owned yet only where the configuration lists it', async () => {
-    const namespace = unique('n');
-    await expect(run(runQueue, ['take-over', namespace])).rejects.toThrow(`namespace ${namespace} has no queue`);
-    const { out } = await run(runQueue, ['take-over', namespace], { config: configOf(namespace) });
-    expect(out).toHaveLength(1);
-    expect(await engine.queues.readQueue(namespace, bounds())).toMatchObject({ token: 1 });
+  it('adopts nothing for a configuration that has no journal and does not list the namespace', async () => {
+    await expect(run(runQueue, ['adopt', unique('n')])).rejects.toThrow('there is no journal');
   });
 });
 
@@ -202,9 +203,10 @@ describe('arguments that make no sense', () => {
     ['dead-letters', ['list', 'x-1'], 'dead-letters list takes no ID'],
     ['queue', [], 'expected: queue list'],
     ['queue', ['list', 'stats'], 'expected: queue list'],
-    ['queue', ['take-over'], 'expected: queue list'],
-    ['queue', ['take-over', 'a', 'b'], 'expected: queue list'],
-    ['queue', ['take-over', 'No Name'], 'No Name is not the name of a namespace'],
+    ['queue', ['adopt'], 'expected: queue list'],
+    ['queue', ['take-over', 'a'], 'expected: queue list'],
+    ['queue', ['adopt', 'a', 'b'], 'expected: queue list'],
+    ['queue', ['adopt', 'No Name'], 'No Name is not the name of a namespace'],
   ] as const)('are refused before anything is done: %s %j', async (name, args, message) => {
     const command = name === 'queue' ? runQueue : runDeadLetters;
     await expect(run(command, [...args])).rejects.toThrow(message);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
+import { fenced } from '#engine/model/queue-places.ts';
 import { openEngine } from '#engine/open.ts';
 import type { QueueBatch, QueuedEntry, QueueRow } from '#engine/queues.ts';
 import type { CallBounds, Row, TableTarget, Write } from '#engine/rows.ts';
@@ -121,7 +122,14 @@ export class TestQueue {
   }
 
   row(): Promise<QueueRow | null> {
-    return this.engine.queues.readQueue(this.namespace, within());
+    return this.engine.queues.readQueue(this.namespace, this.journal, within());
+  }
+
+  /** As a restore does. */
+  async fence(engine = this.engine): Promise<QueueRow> {
+    const row = fenced((await this.row()) as QueueRow);
+    await engine.transfer.writeQueue(row, within());
+    return row;
   }
 
   letters() {

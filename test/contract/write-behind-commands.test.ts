@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
-import { runQueue } from '#sidecar/commands/queue.ts';
+import type { runQueue } from '#sidecar/commands/queue.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import type { TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { PATIENT } from './data-world.ts';
-import { buffered, healthOf, LATER, Scores, sidecarsOfTest } from './write-behind-world.ts';
+import { buffered, healthOf, Scores, sidecarsOfTest } from './write-behind-world.ts';
 
 /** The command line beside sidecars that run (contract section 7). */
 
@@ -118,36 +118,3 @@ async function isWanted(sidecar: TestSidecar): Promise<boolean> {
   await runDeadLetters(['list'], loadConfig(sidecar.configFile, {}), io);
   return out.join().includes('is to be tried again');
 }
-
-describe('a queue whose box is dead', () => {
-  it('is taken over; what that box still holds becomes dead letters, and a retry brings them', async () => {
-    const dead = await startBox(LATER);
-    const scores = new Scores(dead.client, 'stats');
-    await scores.declare();
-    await scores.insert(1);
-    await scores.flush();
-    const { result } = await scores.add(1, 5);
-    const next = await startBox(QUICK);
-    const nextScores = new Scores(next.client, 'stats');
-    expect(await nextScores.add(1, 1)).toMatchObject({ status: 503, code: 'write_buffer_unavailable' });
-    expect(JSON.stringify(next.log)).toContain('queue take-over stats');
-
-    expect((await run(runQueue, next, 'take-over', 'stats')).isDone).toBe(true);
-    await vi.waitFor(async () => expect(await nextScores.add(1, 1)).toMatchObject({ status: 200 }), SOON);
-    // A sidecar with dead letters looks for retries every second; else it counts every ten.
-    await nextScores.insert(1);
-    expect(await nextScores.flush()).toMatchObject({ deadLettered: 1 });
-    const codes = async () => (await lettersOf(next)).map(({ code }) => code);
-    // The box comes back: it learns that it has lost the queue when it wants to apply.
-    await scores.call('flush', {});
-    await vi.waitFor(async () => {
-      expect(await codes()).toEqual(['write_buffer_unavailable', 'constraint_violation']);
-    }, SOON);
-    expect(await scores.add(1, 1)).toMatchObject({ status: 503, code: 'write_buffer_unavailable' });
-    expect(await nextScores.points()).toEqual([[1, 1]]);
-
-    expect((await run(runDeadLetters, next, 'retry', String(result.id))).isDone).toBe(true);
-    await vi.waitFor(async () => expect(await codes()).toEqual(['constraint_violation']), SOON);
-    expect(await nextScores.points()).toEqual([[1, 6]]);
-  });
-});

@@ -7,7 +7,7 @@ import type { SidecarOptions, TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { outcome, PATIENT } from './data-world.ts';
-import { healthOf, LATER, PLAIN_READS, Scores, sidecarsOfTest } from './write-behind-world.ts';
+import { healthOf, LATER, Scores, sidecarsOfTest } from './write-behind-world.ts';
 
 /** Waiting writes and remembered keys over a stop and a start (contract section 7). */
 
@@ -233,42 +233,5 @@ describe('two sidecars on one journal', () => {
     const second = start({ database, config: { ...PATIENT, writeBehind: { ...LATER, ...STATS, journal } } });
     await expect(second).rejects.toThrow('a sidecar already runs with this configuration; stop it first');
     expect(await scoresOf(first).points()).toEqual([[1, 0]]);
-  });
-});
-
-describe('two sidecars on one database', () => {
-  it('do not both own a queue: the second says so, and refuses what would need it, for that namespace alone', async () => {
-    const owner = await next({ ...LATER, ...STATS });
-    await scoresOf(owner).declare();
-    await scoresOf(owner).insert(1);
-    const elsewhere = testFolder();
-    const namespaces = { stats: {}, mine: PLAIN_READS };
-    const other = await start({
-      folder: elsewhere,
-      database,
-      config: { api: { requestTimeoutMs: 2000 }, writeBehind: { ...LATER, namespaces } },
-    });
-    const scores = scoresOf(other);
-    expect(JSON.stringify(other.log)).toMatch(/"level":"(warn|error)"[^}]*take-over/);
-    const refused = await scores.insert(2);
-    expect(outcome(refused)).toBe('503 write_buffer_unavailable');
-    expect(refused.isVerified).toBe(true);
-    for (const answer of [
-      await scores.insert(2, { durability: 'immediate' }),
-      await scores.call('find', {}),
-      await scores.call('count', {}),
-      await other.client.call('schema.sync', { namespace: 'stats', schema: { tables: [] } }),
-    ]) {
-      expect(outcome(answer)).toBe('503 write_buffer_halted');
-    }
-    expect(outcome(await other.client.call('schema.describe', { namespace: 'stats' }))).toBe('200');
-
-    const mine = new Scores(other.client, 'mine');
-    await mine.declare();
-    expect(outcome(await mine.insert(5))).toBe('200');
-    await mine.flush();
-    expect(await mine.points()).toEqual([[5, 0]]);
-    expect(await scoresOf(owner).points()).toEqual([[1, 0]]);
-    await other.stop();
   });
 });

@@ -345,7 +345,7 @@ export async function begin(
   }
   if (before.length > 0) await engine.write(target, insert(...before), null, within(10_000));
   const journal = randomUUID().slice(0, 10);
-  const { token } = await engine.queues.takeOverQueue(namespace, journal, within(10_000));
+  const { token } = await engine.queues.claimQueue(namespace, journal, within(10_000));
   const apart = batchOf(works(target), target, journal, token);
   const batch = isBatch === true ? { ...apart, entries: asBatch(apart.entries) } : apart;
   const retried = batch.entries.filter(({ isRetry }) => isRetry);
@@ -370,6 +370,6 @@ export async function expectDone(
   const there = await engine.queues.listLetters(target.namespace, within(10_000));
   const codes = there.map(({ id, code, isRetryWanted }) => [id, code, isRetryWanted]);
   expect(codes, when).toEqual(Object.entries(letters).map(([at, code]) => [`${batch.journal}-${at}`, code, false]));
-  const queue = await engine.queues.readQueue(target.namespace, within(10_000));
+  const queue = await engine.queues.readQueue(target.namespace, batch.journal, within(10_000));
   expect(queue, when).toMatchObject({ journal: batch.journal, position: batch.entries.at(-1)?.position });
 }

@@ -26,8 +26,8 @@ const QUEUE: QueueRow = {
   namespace: 'hard',
   ...{ journal: 'abcdefghij', token: 3, position: 2 ** 33 },
   past: [
-    { journal: 'zzzzzzzzzz', token: 1, position: 0 },
-    { journal: 'abcdefghij', token: 2, position: 77 },
+    { token: 1, position: 0 },
+    { token: 2, position: 77 },
   ],
 };
 const LETTERS: DeadLetter[] = [
@@ -124,7 +124,7 @@ it('ends where it began, by checksum and by what clients read', { timeout: 120_0
   });
   expect(await readWorld(last.client, world)).toEqual(expected);
   await onEngine(places.at(-1) as string, async ({ queues }) => {
-    expect(await queues.readQueue('hard', bounds())).toEqual(QUEUE);
+    expect(await queues.readQueue('hard', 'abcdefghij', bounds())).toEqual(QUEUE);
     expect(await queues.listLetters('hard', bounds())).toEqual(LETTERS);
   });
   await goOn(last.client, world);

@@ -40,8 +40,6 @@ export async function inQueueWorld<T>(
     engine === 'sqlite' ? { provider: engine, file: 'data/database.sqlite' } : { provider: engine, url: server?.url };
   const { folder, secret } = makeFolder(settings, { ...ROOMY, ...writeBehind });
   try {
-    // The queue may belong to the sidecar of the measurement before, which is gone with its journal.
-    if (server !== undefined) await takeOver(join(folder, 'sidecar.json'));
     return await withSidecar(folder, async (port, pid) => {
       for (const namespace of [NAMESPACE, QUEUED_NAMESPACE]) await declareItems(port, secret, namespace);
       const scenarios = new Scenarios({ folder, port, pid, secret, seconds });
@@ -57,10 +55,6 @@ export async function inQueueWorld<T>(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function takeOver(config: string): Promise<void> {
-  await run(['dist/sidecar/main.js', 'queue', 'take-over', QUEUED_NAMESPACE, '--config', config]);
 }
 
 function queueCalls(ask: (path: string, payload: object) => Promise<unknown>): Pick<QueueWorld, 'pending' | 'drain'> {

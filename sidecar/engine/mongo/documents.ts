@@ -9,11 +9,14 @@ import type { TableTarget } from '../rows.ts';
 /**
  * Rows as documents. A document has `_id` (an ObjectId of the sidecar), a field for each column that is not NULL, and
  * `_n` if the table has no key. `_ops` holds ids of writes with an idempotency key while they may be repeated, so that
- * no write is applied twice. `_q` is the last write of a queue that was applied to the document.
+ * no write is applied twice. `_q_` with the mark of a journal is the
+ * last write of that journal that was applied to the document: each journal has its own, so that it can go on after a
+ * crash although others have written meanwhile.
  */
 export const ORDER_FIELD = '_n';
 export const MARKS_FIELD = '_ops';
-export const LAST_QUEUED_FIELD = '_q';
+/** Mark of the only journal that applied to a namespace, in documents of versions before 2026-12. */
+export const OWNED_MARK_FIELD = '_q';
 
 /** Unique index over the columns of the primary key. */
 export const KEY_INDEX = '_key';

@@ -1,5 +1,6 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
 import { FIRST_FORMAT_VERSION, FORMAT_VERSION } from '../model/schema-text.ts';
+import { migrateQueues } from './queue/migrate.ts';
 import { metaOf, quarantineOf, type SchemaWork } from './schema/collections.ts';
 import { isTaken } from './schema/whole.ts';
 
@@ -12,7 +13,7 @@ const SYSTEM_COLLECTIONS = [
   '_generators',
   '_sidecars',
   '_revoked',
-  '_queues',
+  '_journals',
   '_dead_letters',
 ];
 
@@ -22,7 +23,7 @@ const SYSTEM_COLLECTIONS = [
  * has changed then
  */
 export async function prepareSystemCollections(work: SchemaWork): Promise<void> {
-  if (await isPrepared(work)) return;
+  if (await isPrepared(work)) return migrateQueues(work);
   for (const name of SYSTEM_COLLECTIONS) {
     // Another sidecar may have been first.
     if (!(await isTaken(work, name)) || (await isPrepared(work))) continue;

@@ -5,7 +5,7 @@ import { hasGenerator } from '../model/physical-indexes.ts';
 import { physicalTable, quarantineName } from '../model/physical-names.ts';
 import { schemaOfText } from '../model/schema-text.ts';
 import type { GeneratorState, KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
-import { LAST_QUEUED_FIELD } from './documents.ts';
+import { OWNED_MARK_FIELD } from './documents.ts';
 import { queueDocument, queuesOf } from './queue/collections.ts';
 import { JournalMarks } from './queue/marks.ts';
 import {
@@ -152,7 +152,8 @@ async function readTables(work: SchemaWork, namespace: string): Promise<Schema> 
 
 export async function writeQueue(work: SchemaWork, row: QueueRow): Promise<void> {
   const { _id, ...fields } = queueDocument(row);
-  await queuesOf(work.db).replaceOne({ _id }, fields, { upsert: true, ...work.time() });
+  // A place within an entry is one of the rows that were there.
+  await queuesOf(work.db).updateOne({ _id }, { $set: fields, $unset: { parts: '' } }, { upsert: true, ...work.time() });
 }
 
 /** Whether one of the collections has a document that was changed by a write beyond the position. */
@@ -161,15 +162,13 @@ export async function hasHalfApplied(
   { journal, position, past }: QueueRow,
   collections: readonly string[],
 ): Promise<boolean> {
-  if (journal === null) return false;
-  // Positions that the journal had reached before it lost the queue and got it again.
-  const known = past.filter((owner) => owner.journal === journal).map((owner) => owner.position);
+  // A fence sets the position to 0.
+  const known = past.map((place) => place.position);
   const marks = new JournalMarks(journal);
   const isBeyond = { $gte: marks.at(Math.max(position, ...known) + 1), $lte: marks.last };
   for (const name of collections) {
-    const found = await work.db
-      .collection(name)
-      .findOne({ [LAST_QUEUED_FIELD]: isBeyond }, { projection: { _id: 1 }, ...work.time() });
+    const isHalf = { $or: [{ [marks.field]: isBeyond }, { [OWNED_MARK_FIELD]: isBeyond }] };
+    const found = await work.db.collection(name).findOne(isHalf, { projection: { _id: 1 }, ...work.time() });
     if (found !== null) return true;
   }
   return false;

@@ -1,11 +1,14 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
 import { checkFormatVersion, FIRST_FORMAT_VERSION } from '../model/schema-text.ts';
 import type { IdempotencySlot } from '../rows.ts';
+import { bringOwnedQueues } from '../sql/queue/owned-queues.ts';
+import { SchemaConnection } from '../sql/schema/connection.ts';
 import type { Session } from '../sql/session.ts';
 import { SlotTakenError } from '../sql/slots.ts';
 import { type SystemTable, systemTables } from '../sql/system-tables.ts';
 import { DUPLICATE_ENTRY, errnoOf } from './failures.ts';
 import { tableOptions } from './schema/ddl.ts';
+import { schemaDialect } from './schema/dialect.ts';
 import type { Flavour } from './schema/types.ts';
 
 /** Distinguishes a table of ours from another program's with the same name. */
@@ -52,6 +55,51 @@ export async function prepareSystemTables(session: Session, flavour: Flavour): P
       await make(session, index.sql);
   }
   if (!made.has('_meta')) await checkFormat(session);
+  await migrateQueues(session, flavour);
+}
+
+const OLD_QUEUES = '_queues';
+/** Under this name no sidecar of an older version applies anything while its rows are read. */
+const TAKEN_QUEUES = '_queues_taken';
+const NO_SUCH_TABLE = 1146;
+
+/** Databases of versions before 2026-12 have one owner a namespace. A crash may have cut this off at any point. */
+async function migrateQueues(session: Session, flavour: Flavour): Promise<void> {
+  await bringTaken(session, flavour);
+  if (!(await isOurs(session, OLD_QUEUES))) return;
+  await unlessGone(session.query(`RENAME TABLE ${OLD_QUEUES} TO ${TAKEN_QUEUES}`));
+  await bringTaken(session, flavour);
+}
+
+async function bringTaken(session: Session, flavour: Flavour): Promise<void> {
+  if (!(await isOurs(session, TAKEN_QUEUES))) return;
+  await session.query('START TRANSACTION');
+  try {
+    await unlessGone(bringOwnedQueues(new SchemaConnection(session, schemaDialect(flavour)), TAKEN_QUEUES));
+    await session.query('COMMIT');
+  } catch (error) {
+    await session.query('ROLLBACK');
+    throw error;
+  }
+  await session.query(`DROP TABLE IF EXISTS ${TAKEN_QUEUES}`);
+}
+
+async function unlessGone(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    // Another sidecar was first.
+    if (errnoOf(error) !== NO_SUCH_TABLE) throw error;
+  }
+}
+
+async function isOurs(session: Session, table: string): Promise<boolean> {
+  return (await commentOf(session, table)) === MARK;
+}
+
+async function commentOf(session: Session, table: string): Promise<unknown> {
+  const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
+  return (await session.query(sql, [table])).rows[0]?.[0];
 }
 
 async function make(session: Session, sql: string): Promise<void> {
@@ -71,12 +119,11 @@ async function hasIndex(session: Session, table: string, index: string): Promise
 
 /** Names of the tables that exist. One by one: a question about several makes MariaDB open every table of the database. */
 async function madeTables(session: Session, tables: readonly SystemTable[]): Promise<Set<string>> {
-  const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
   const made = new Set<string>();
   for (const { name } of tables) {
-    const [row] = (await session.query(sql, [name])).rows;
-    if (row === undefined) continue;
-    if (row[0] !== MARK) {
+    const comment = await commentOf(session, name);
+    if (comment === undefined) continue;
+    if (comment !== MARK) {
       throw new UnusableDatabaseError(
         `the database has a table ${name} of another program, a name that the sidecar needs: rename it, or give the sidecar a database of its own; nothing was changed`,
       );

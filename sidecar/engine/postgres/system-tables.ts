@@ -1,7 +1,10 @@
 import { UnusableDatabaseError } from '../model/failures.ts';
 import { checkFormatVersion, FIRST_FORMAT_VERSION } from '../model/schema-text.ts';
+import { bringOwnedQueues } from '../sql/queue/owned-queues.ts';
+import { SchemaConnection } from '../sql/schema/connection.ts';
 import type { Session } from '../sql/session.ts';
 import { type SystemTable, systemTables } from '../sql/system-tables.ts';
+import { POSTGRES_SCHEMA } from './schema/dialect.ts';
 
 /** Texts compare by bytes, whatever the database's own collation is. */
 const TABLES = systemTables({
@@ -40,6 +43,7 @@ export async function prepareSystemTables(session: Session): Promise<void> {
     const isThere = async () => !(await missingTables(session)).some(({ name }) => name === table.name);
     await create(session, statementsOf([table]), isThere);
   }
+  await migrateQueues(session);
   if (isNew) await checkFormat(session);
 }
 
@@ -47,15 +51,22 @@ function statementsOf(tables: readonly SystemTable[]): string[] {
   return tables.flatMap(({ createSql, index }) => (index === null ? [createSql] : [createSql, index.sql]));
 }
 
-async function create(
+function create(
   session: Session,
   statements: readonly string[],
   areThere: (session: Session) => Promise<boolean>,
 ): Promise<void> {
+  return alone(session, async () => {
+    if (!(await areThere(session))) await session.query(statements.join('; '));
+  });
+}
+
+/** A transaction that no other sidecar prepares the database beside. */
+async function alone(session: Session, work: () => Promise<void>): Promise<void> {
   await session.query('BEGIN');
   try {
     await session.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
-    if (!(await areThere(session))) await session.query(statements.join('; '));
+    await work();
     await session.query('COMMIT');
   } catch (error) {
     await session.query('ROLLBACK');
@@ -63,9 +74,29 @@ async function create(
   }
 }
 
+/** Databases of versions before 2026-12 have one owner a namespace. */
+async function migrateQueues(session: Session): Promise<void> {
+  if (!(await hasOwnedQueues(session))) return;
+  await alone(session, async () => {
+    if (!(await hasOwnedQueues(session))) return;
+    await session.query('LOCK TABLE _queues IN ACCESS EXCLUSIVE MODE');
+    await bringOwnedQueues(new SchemaConnection(session, POSTGRES_SCHEMA), '_queues');
+    await session.query('DROP TABLE _queues');
+  });
+}
+
+async function hasOwnedQueues(session: Session): Promise<boolean> {
+  const { rows } = await session.query(
+    `SELECT count(*) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+     WHERE relnamespace = current_schema()::regnamespace AND relname = '_queues' AND relkind = 'r'
+       AND attname IN ('journal', 'token', 'past') AND NOT attisdropped`,
+  );
+  return Number(rows[0]?.[0]) === 3;
+}
+
 /** Columns of younger tables, which distinguish them from another program's. */
 const YOUNGER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  _queues: ['journal', 'token', 'past'],
+  _journals: ['journal', 'token', 'past'],
   _dead_letters: ['payload', 'is_retry_wanted'],
   _sidecars: ['instance', 'seen_at'],
   _revoked: ['kid', 'revoked_at'],

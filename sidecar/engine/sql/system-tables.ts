@@ -110,15 +110,16 @@ const TABLES: Readonly<Record<string, Description>> = {
     },
     primaryKey: ['namespace', 'table_name'],
   },
-  _queues: {
+  _journals: {
     columns: {
       namespace: NAMESPACE,
-      journal: { kind: ['key', 64], isNullable: true, comment: "id of the owner's journal" },
-      token: { kind: 'integer', comment: 'fencing token, grows with every owner' },
+      journal: ['key', 64],
+      token: { kind: 'integer', comment: 'fencing token, grows with every restore' },
       position: { kind: 'integer', comment: 'of the last entry applied under the token' },
-      past: { kind: 'text', comment: 'JSON text of the earlier owners' },
+      past: { kind: 'text', comment: 'JSON text of the places under earlier tokens' },
+      written_at: { kind: 'integer', comment: 'epoch milliseconds of the database, 0 for never' },
     },
-    primaryKey: ['namespace'],
+    primaryKey: ['namespace', 'journal'],
     isYounger: true,
   },
   _dead_letters: {

@@ -18,9 +18,8 @@ const LANES: Readonly<Record<keyof Jobs, JobLane>> = {
   restoreQuarantine: 'writer',
   purgeQuarantine: 'writer',
   readQueue: 'quick',
+  listQueues: 'quick',
   claimQueue: 'writer',
-  takeOverQueue: 'writer',
-  releaseQueue: 'writer',
   listLetters: 'long',
   countLetters: 'quick',
   lettersToRetry: 'quick',
@@ -81,7 +80,6 @@ export function createCalls(runJob: RunJob): WorkerCalls {
     },
     queues: {
       ...jobs,
-      releaseQueue: (owner, bounds) => jobs.releaseQueue(bare(owner), bounds),
       listLetters: (namespace, bounds, limit) => jobs.listLetters(namespace, limit, bounds),
       buryOrphans: (owner, orphans, bounds) => jobs.buryOrphans(bare(owner), orphans, bounds),
     },

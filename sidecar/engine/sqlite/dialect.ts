@@ -10,6 +10,9 @@ import type { TableTarget } from '../rows.ts';
 /** A logical value as SQLite stores it. */
 export type Physical = null | number | bigint | string | Uint8Array;
 
+/** Epoch milliseconds. */
+export const NOW_MS_SQL = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
 /**
  * How a column is stored: `int` INTEGER (int32, int64, bool); `scaled` INTEGER, a decimal times 10^scale; `wide` TEXT, a
  * decimal of more than 18 digits whose byte order is its order; `real` REAL; `text` TEXT in byte order; `blob` BLOB.

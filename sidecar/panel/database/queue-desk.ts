@@ -41,7 +41,7 @@ export class QueueDesk {
     };
   }
 
-  /** Requests a retry: the queue's owner applies each in its turn, so that the queue keeps its order. */
+  /** Requests a retry: a sidecar that buffers the namespace applies each in its turn, so that the queue keeps its order. */
   retry(ids: readonly string[]): Promise<LettersAnswer> {
     const { queues } = this.#access.parts.engine;
     return onDatabase(async () => {
@@ -86,9 +86,9 @@ export class QueueDesk {
     const { engine, writeBuffer } = this.#access.parts;
     const isBuffered = (name: string): boolean => writeBuffer?.isBuffered(name) ?? false;
     const { kind } = await letterProspect(namespace, { queues: engine.queues, isBuffered }, this.#access.bounds());
-    if (kind !== 'owned') return 'waits';
+    if (kind !== 'served') return 'waits';
     const own = writeBuffer?.overview().find((queue) => queue.namespace === namespace);
-    return own === undefined || own.isLost ? 'elsewhere' : 'soon';
+    return own === undefined || own.isForeign ? 'elsewhere' : 'soon';
   }
 
   #queue(buffer: WriteBuffer): QueueInfo {
@@ -108,8 +108,8 @@ function namespaceInfo(queue: QueueOverview): NamespaceQueueInfo {
   return { namespace, pending, oldest: oldestTime === null ? null : isoOf(oldestTime), state: stateOf(queue) };
 }
 
-function stateOf({ isHalted, isLost, isListed }: QueueOverview): NamespaceQueueInfo['state'] {
-  if (isLost) return 'lost';
+function stateOf({ isHalted, isForeign, isListed }: QueueOverview): NamespaceQueueInfo['state'] {
+  if (isForeign) return 'lost';
   if (isHalted) return 'halted';
   return isListed ? 'well' : 'leftover';
 }

@@ -177,7 +177,7 @@ function writeOf(each: Step): Write {
 async function begin(steps: readonly Step[]): Promise<QueueBatch> {
   await survivor.write(target, { op: 'delete', filter: null }, null, within(10_000));
   const journal = randomUUID().slice(0, 10);
-  const { token } = await survivor.queues.takeOverQueue('game', journal, within(10_000));
+  const { token } = await survivor.queues.claimQueue('game', journal, within(10_000));
   const entries = steps.map((each, i): QueuedEntry => {
     const about = { kid: 'k', op: each.op, payload: '{}', time: i, isRetry: false };
     return { position: i + 1, letterId: `${journal}-${i + 1}`, ...about, work: { target, write: writeOf(each) } };

@@ -1,6 +1,8 @@
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
+import { fenced } from '#engine/model/queue-places.ts';
+import { JournalMarks } from '#engine/mongo/queue/marks.ts';
 import { type Orphan, type QueueBatch, type QueuedEntry, QueueLostError, type QueueRow } from '#engine/queues.ts';
 import type { TableTarget, Write } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
@@ -8,6 +10,7 @@ import type { JsonObject } from '#protocol/json-value.ts';
 import { parseSchema, schemaHash } from '#protocol/schema.ts';
 import { planSchema } from '#sidecar/schema/plan.ts';
 import { declare, row, rowsOf, where, within } from '../engine-calls.ts';
+import { MOVED, OWNED } from '../owned-queues.ts';
 import { Cutter } from './cutter.ts';
 import { WriteWorld } from './write-world.ts';
 
@@ -63,21 +66,21 @@ function entriesOf(target: TableTarget, journal: string, writes: readonly (Write
 
 async function claimed(target: TableTarget, journal: string, writes: readonly (Write | ApiError)[]) {
   const { namespace } = target;
-  const { token } = await engine.queues.takeOverQueue(namespace, journal, within(10_000));
+  const { token } = await engine.queues.claimQueue(namespace, journal, within(10_000));
   return { namespace, journal, token, entries: entriesOf(target, journal, writes) } satisfies QueueBatch;
 }
 
 /** As a crash leaves it that comes after the writes and before the position has moved. */
 async function turnBack(namespace: string, position: number): Promise<void> {
   await world
-    .collection('_queues')
-    .updateOne({ _id: namespace as never }, { $set: { position: Long.fromNumber(position) } });
+    .collection('_journals')
+    .updateOne({ _id: `${namespace}/j` as never }, { $set: { position: Long.fromNumber(position) } });
 }
 
 /** Collections that a sidecar reads by the clock, and not for a write. */
 const LEASE_COLLECTIONS = ['_schemas', '_sidecars'];
 
-describe('an owner that is slow, while another takes the queue over', () => {
+describe('an attempt that is slow, while a restore fences it', () => {
   /** Every kind of step; none can be joined with its neighbour. */
   const writesOf = (target: TableTarget): Write[] => [
     insert(1n, 2n),
@@ -105,13 +108,14 @@ describe('an owner that is slow, while another takes the queue over', () => {
       const held = cutter.holdAfter(commands).then(() => true);
       const outcome = slow.queues.applyQueue(batch, within(10_000)).catch((error: unknown) => error);
       if (!(await Promise.race([held, outcome.then(() => false)]))) break;
-      const row = await engine.queues.takeOverQueue('slow', `new-${commands}`, within(10_000));
+      const row = fenced((await engine.queues.readQueue('slow', batch.journal, within(10_000))) as QueueRow);
+      await engine.transfer.writeQueue(row, within(10_000));
       cutter.release();
       expect(await outcome).toBeInstanceOf(QueueLostError);
       losses += 1;
       const { position } = row.past.at(-1) as QueueRow['past'][number];
       expect([states[position], states[position + 1]]).toContainEqual(await rowsOf(engine, target));
-      expect(await engine.queues.readQueue('slow', within(10_000))).toEqual(row);
+      expect(await engine.queues.readQueue('slow', batch.journal, within(10_000))).toEqual(row);
       await expect(slow.queues.applyQueue(batch, within(10_000))).rejects.toThrow(QueueLostError);
     }
     await cutter.close();
@@ -156,13 +160,15 @@ describe('the place of the last write, which documents bear', () => {
       { id: 2, n: 0 },
       { id: 3, n: 3 },
     ]);
-    const marks = () => world.collection('seen__scores').distinct('_q');
+    const marks = () => world.collection('seen__scores').distinct(new JournalMarks('j').field);
     expect(await marks()).toHaveLength(3);
     await engine.write(target, addToAll(1n), null, within(10_000));
     await engine.write(target, upsert(3n, 9), null, within(10_000));
     await engine.write(target, insert(4n), null, within(10_000));
     expect(await marks()).toHaveLength(3);
-    expect(await world.collection('seen__scores').countDocuments({ _q: { $exists: false } })).toBe(1);
+    expect(
+      await world.collection('seen__scores').countDocuments({ [new JournalMarks('j').field]: { $exists: false } }),
+    ).toBe(1);
     await turnBack('seen', 0);
     const other = await world.engine();
     await other.queues.applyQueue(batch, within(10_000));
@@ -212,7 +218,7 @@ describe('the place of the last write, which documents bear', () => {
   it('tells who copies the tables whether a write is begun that the position does not know of', async () => {
     const target = await scoresOf('halves');
     const isHalf = async () => {
-      const queue = await engine.queues.readQueue('halves', within(10_000));
+      const queue = await engine.queues.readQueue('halves', 'j', within(10_000));
       return engine.transfer.hasHalfApplied(queue as QueueRow, within(10_000));
     };
     const batch = await claimed(target, 'j', [insert(1n), add(target, 1, 5n)]);
@@ -223,18 +229,19 @@ describe('the place of the last write, which documents bear', () => {
     expect(await isHalf()).toBe(true);
     await engine.queues.applyQueue(batch, within(10_000));
     expect(await isHalf()).toBe(false);
-    // The same journal once more: its positions go on, and what it has applied before is no half.
-    await engine.queues.releaseQueue(batch, within(10_000));
-    expect(await engine.queues.claimQueue('halves', 'j', within(10_000))).toMatchObject({ token: 2, position: 0 });
+    // A fence: positions go on, and what was applied before is no half.
+    const place = await engine.queues.readQueue('halves', 'j', within(10_000));
+    await engine.transfer.writeQueue(fenced(place as QueueRow), within(10_000));
     expect(await isHalf()).toBe(false);
   });
 
-  it('tells the letters of a journal that has lost its queue what had begun', async () => {
+  it('tells the letters of a journal that was fenced what had begun', async () => {
     const target = await scoresOf('begun');
     const batch = await claimed(target, 'j', [insert(1n), add(target, 1, 5n), insert(2n, 3n), insert(4n)]);
     await engine.queues.applyQueue({ ...batch, entries: batch.entries.slice(0, 3) }, within(10_000));
     await turnBack('begun', 1);
-    await engine.queues.takeOverQueue('begun', 'other', within(10_000));
+    const place = await engine.queues.readQueue('begun', 'j', within(10_000));
+    await engine.transfer.writeQueue(fenced(place as QueueRow), within(10_000));
     const orphans = batch.entries.map(({ position, letterId: id, work: _, isRetry: __, ...about }) => ({
       position,
       letter: {
@@ -256,6 +263,21 @@ describe('the place of the last write, which documents bear', () => {
     ]);
   });
 
+  it('is kept while other journals write the same documents', async () => {
+    const target = await scoresOf('shared');
+    const mine = await claimed(target, 'j', [insert(1n), add(target, 1, 5n), upsert(1n, 7), addToAll(1n)]);
+    await engine.queues.applyQueue(mine, within(10_000));
+    const theirs = await claimed(target, 'other', [add(target, 1, 100n), upsert(2n, 2)]);
+    await engine.queues.applyQueue(theirs, within(10_000));
+    const before = await rowsOf(engine, target);
+    for (const position of [0, 1, 2, 3]) {
+      await turnBack('shared', position);
+      const back = await world.engine();
+      expect(await back.queues.applyQueue(mine, within(10_000))).toEqual([]);
+      expect(await rowsOf(engine, target)).toEqual(before);
+    }
+  });
+
   it('of another journal, or of a dump, stands in no way', async () => {
     const target = await scoresOf('dump');
     const first = await claimed(target, 'first', [insert(1n), add(target, 1, 5n), add(target, 1, 6n)]);
@@ -267,6 +289,35 @@ describe('the place of the last write, which documents bear', () => {
       { id: 2, n: 2 },
     ]);
   });
+});
+
+it('the owners of a version before are moved to places, and what they had begun is passed by', async () => {
+  const target = await scoresOf('owned');
+  const batch = await claimed(target, 'j', [insert(1n), add(target, 1, 5n), upsert(1n, 7)]);
+  await engine.queues.applyQueue(batch, within(10_000));
+  const before = await rowsOf(engine, target);
+  // As the version before has left it in the middle: its mark is `_q`, and the position has not moved.
+  const { field } = new JournalMarks('j');
+  await world.collection('owned__scores').updateMany({}, { $rename: { [field]: '_q' } });
+  await world.collection('_journals').deleteMany({});
+  const places = [...OWNED, { namespace: 'owned', journal: 'j', token: 1, position: 1, past: [] }];
+  await world.collection('_queues').insertMany(
+    places.map(({ namespace, token, position, past, ...owner }) => ({
+      ...owner,
+      ...{ _id: namespace as never, token: Long.fromNumber(token), position: Long.fromNumber(position) },
+      past: past.map((each) => ({
+        ...each,
+        token: Long.fromNumber(each.token),
+        position: Long.fromNumber(each.position),
+      })),
+    })),
+  );
+  const next = await world.engine();
+  expect(await next.queues.claimQueue('owned', 'j', within(10_000))).toMatchObject({ token: 1, position: 1 });
+  expect(await next.queues.listQueues(null, within(10_000))).toEqual(expect.arrayContaining(MOVED));
+  expect(await next.queues.applyQueue(batch, within(10_000))).toEqual([]);
+  expect(await rowsOf(next, target)).toEqual(before);
+  expect(await world.collection('_queues').countDocuments()).toBe(0);
 });
 
 async function sync(namespace: string, declared: object): Promise<TableTarget> {

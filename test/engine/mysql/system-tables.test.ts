@@ -1,5 +1,6 @@
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MOVED, OWNED } from '../owned-queues.ts';
 import { type MysqlWorld, openMysql, openWorld, within } from './world.ts';
 
 let world: MysqlWorld;
@@ -37,3 +38,22 @@ it('makes the system tables once, when several sidecars start at once, and compl
   const [rows] = await client.query('SELECT * FROM _meta');
   expect(rows).toEqual([{ name: 'format', value: '1' }]);
 });
+
+it.each(['_queues', '_queues_taken'])(
+  'has places of journals for the owners of a version before in %s, once',
+  async (name) => {
+    await world.engine.ping(within(5000));
+    const whole = await definitions();
+    await client.query('DELETE FROM _journals');
+    await client.query(`CREATE TABLE ${name} (namespace VARCHAR(64) PRIMARY KEY, journal VARCHAR(64), token BIGINT NOT NULL,
+    position BIGINT NOT NULL, past LONGTEXT NOT NULL) COMMENT='sidecar system table'`);
+    for (const { namespace, journal, token, position, past } of OWNED) {
+      const values = [namespace, journal, token, position, JSON.stringify(past)];
+      await client.query(`INSERT INTO ${name} VALUES (?, ?, ?, ?, ?)`, values);
+    }
+    const engines = await Promise.all([1, 2, 3].map(() => openMysql(world.url)));
+    for (const { queues } of engines) expect(await queues.listQueues(null, within(5000))).toEqual(MOVED);
+    await Promise.all(engines.map((engine) => engine.close()));
+    expect(await definitions()).toEqual(whole);
+  },
+);

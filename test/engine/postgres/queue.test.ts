@@ -31,7 +31,7 @@ async function newQueue() {
   const batchOf = (entries: readonly QueuedEntry[]): QueueBatch => ({ namespace, journal: 'a', token: 1, entries });
   const apply = (entries: readonly QueuedEntry[], { queues }: { queues: QueueCalls } = engine, ms = 5000) =>
     queues.applyQueue(batchOf(entries), within(ms));
-  const position = async () => (await engine.queues.readQueue(namespace, within(5000)))?.position;
+  const position = async () => (await engine.queues.readQueue(namespace, 'a', within(5000)))?.position;
   const n = async () => (await world.column(`SELECT string_agg(n::text, ',' ORDER BY id) FROM ${namespace}__notes`))[0];
   const letters = () => engine.queues.listLetters(namespace, within(5000));
   return { namespace, target, apply, position, n, letters };
@@ -144,7 +144,7 @@ it('a batch waits for whoever holds the row of the queue, and by its deadline no
   const { namespace, target, apply, position } = await newQueue();
   const holder = await connect(world.url);
   await holder.query('BEGIN');
-  await holder.query('SELECT 1 FROM _queues WHERE namespace = $1 FOR UPDATE', [namespace]);
+  await holder.query('SELECT 1 FROM _journals WHERE namespace = $1 FOR UPDATE', [namespace]);
   await expect(apply([entry(target, 1, insertNote(1))], engine, 300)).rejects.toMatchObject({
     code: 'database_timeout',
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MOVED, OWNED } from '../owned-queues.ts';
 import { type PostgresWorld, postgresWorld, sync, within } from './schema-world.ts';
 
 let world: PostgresWorld;
@@ -11,7 +12,7 @@ afterEach(async () => {
   await world.drop();
 });
 
-const QUEUES = ['_dead_letters', '_queues'];
+const QUEUES = ['_dead_letters', '_journals'];
 const OLDEST = ['_generators', '_idempotency', '_locks', '_meta', '_quarantine', '_schemas'];
 const OURS = [...QUEUES, ...OLDEST, '_revoked', '_sidecars'].toSorted();
 
@@ -42,6 +43,20 @@ describe('the tables of the sidecar', () => {
     await world.client.query(`DROP TABLE ${[...QUEUES, '_revoked', '_sidecars'].join(', ')}`);
     const [engine] = await Promise.all([world.open(), world.open()]);
     expect(await engine.queues.claimQueue('game', 'a', within(5000))).toMatchObject({ token: 1 });
+    expect(await tables()).toEqual(OURS);
+  });
+
+  it('have places of journals for the owners of a version before, once', async () => {
+    await (await world.open()).close();
+    await world.client.query('DROP TABLE _journals');
+    await world.client.query(`CREATE TABLE _queues (namespace text COLLATE "C" PRIMARY KEY, journal text COLLATE "C",
+      token bigint NOT NULL, position bigint NOT NULL, past text NOT NULL)`);
+    for (const { namespace, journal, token, position, past } of OWNED) {
+      const values = [namespace, journal, token, position, JSON.stringify(past)];
+      await world.client.query('INSERT INTO _queues VALUES ($1, $2, $3, $4, $5)', values);
+    }
+    const [engine] = await Promise.all([world.open(), world.open()]);
+    expect(await engine.queues.listQueues(null, within(5000))).toEqual(MOVED);
     expect(await tables()).toEqual(OURS);
   });
 

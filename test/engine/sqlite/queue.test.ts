@@ -8,6 +8,7 @@ import { parseFilter } from '#protocol/filter.ts';
 import { parseJson } from '#protocol/json.ts';
 import { INT64_MAX } from '#protocol/limits.ts';
 import { testFolder } from '#support/test-folder.ts';
+import { MOVED, OWNED } from '../owned-queues.ts';
 import { bodies, declareNotes, openSqlite, type TestEngine, within } from './world.ts';
 
 let folder = '';
@@ -37,7 +38,7 @@ async function queueOfNotes() {
   await engine.queues.claimQueue('game', 'a', within(5000));
   const apply = (entries: readonly QueuedEntry[], ms = 5000) =>
     engine.queues.applyQueue({ namespace: 'game', journal: 'a', token: 1, entries }, within(ms));
-  const position = async () => (await engine.queues.readQueue('game', within(5000)))?.position;
+  const position = async () => (await engine.queues.readQueue('game', 'a', within(5000)))?.position;
   return { engine, target, apply, position };
 }
 
@@ -106,11 +107,30 @@ it('the tables of queues are added to a file of a sidecar that knew none', async
   await (await start()).ping(within(5000));
   await opened.pop()?.engine.close();
   const beside = new SQLite(file);
-  beside.exec('DROP TABLE _queues; DROP TABLE _dead_letters');
+  beside.exec('DROP TABLE _journals; DROP TABLE _dead_letters');
   beside.close();
   const engine = await start();
   expect(await engine.queues.claimQueue('game', 'a', within(5000))).toMatchObject({ token: 1, position: 0 });
   expect(await engine.queues.countLetters(within(5000))).toBe(0);
+});
+
+it('the owners of a version before are moved to places, once', async () => {
+  await (await start()).ping(within(5000));
+  await opened.pop()?.engine.close();
+  const beside = new SQLite(file);
+  beside.exec(`DROP TABLE _journals; CREATE TABLE _queues (namespace TEXT PRIMARY KEY, journal TEXT, token INTEGER NOT NULL,
+    position INTEGER NOT NULL, past TEXT NOT NULL)`);
+  const put = beside.prepare('INSERT INTO _queues VALUES (?, ?, ?, ?, ?)');
+  for (const { namespace, journal, token, position, past } of OWNED) {
+    put.run(namespace, journal, token, position, JSON.stringify(past));
+  }
+  beside.close();
+  const { queues } = await start();
+  expect(await queues.listQueues(null, within(5000))).toEqual(MOVED);
+  expect(await queues.claimQueue('game', 'b', within(5000))).toMatchObject({ token: 3, position: 70 });
+  const looked = new SQLite(file);
+  expect(looked.prepare("SELECT count(*) FROM sqlite_master WHERE name = '_queues'").pluck().get()).toBe(0);
+  looked.close();
 });
 
 it.each([

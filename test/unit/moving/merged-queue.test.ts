@@ -1,76 +1,82 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PastOwner, QueueRow } from '#engine/queues.ts';
-import { mergedQueue } from '#sidecar/moving/copy-queue.ts';
+import type { QueueRow } from '#engine/queues.ts';
+import { mergedQueues } from '#sidecar/moving/copy-queue.ts';
 
-const journal = fc.constantFrom('aaaa', 'bbbb', 'cccc');
 const place = { token: fc.integer({ min: 1, max: 9 }), position: fc.integer({ min: 0, max: 999 }) };
-const past = fc.uniqueArray(fc.record({ journal, ...place }), {
-  maxLength: 6,
-  selector: ({ journal: name, token }) => `${name} ${token}`,
-});
+const past = fc.uniqueArray(fc.record(place), { maxLength: 6, selector: ({ token }) => token });
 
-/** A row that a database can hold: it had no earlier owner under its own token. */
-const row: fc.Arbitrary<QueueRow> = fc
-  .record({ namespace: fc.constant('stats'), journal: fc.option(journal), ...place, past })
-  .map((made) => ({ ...made, past: made.past.filter(({ token }) => token < made.token) }));
+/** Rows that a database can hold: one a journal, with places under earlier tokens. */
+const rows: fc.Arbitrary<QueueRow[]> = fc.uniqueArray(
+  fc
+    .record({ namespace: fc.constant('stats'), journal: fc.constantFrom('aaaa', 'bbbb', 'cccc'), ...place, past })
+    .map((made) => ({ ...made, past: made.past.filter(({ token }) => token < made.token) })),
+  { maxLength: 3, selector: ({ journal }) => journal },
+);
 
-/** How far a journal came under a token; null if the row does not know it. */
-function reached(queue: QueueRow, { journal: name, token }: Omit<PastOwner, 'position'>): number | null {
-  if (queue.journal === name && queue.token === token) return queue.position;
-  return queue.past.find((one) => one.journal === name && one.token === token)?.position ?? null;
+const named = (all: readonly QueueRow[], journal: string) => all.find((row) => row.journal === journal);
+
+/** How far a journal came under a token; null if the rows do not know it. */
+function reached(all: readonly QueueRow[], journal: string, token: number): number | null {
+  const row = named(all, journal);
+  if (row === undefined) return null;
+  return [...row.past, row].find((one) => one.token === token)?.position ?? null;
 }
 
-function ownerships({ journal: name, token, position, past: earlier }: QueueRow): PastOwner[] {
-  return [...earlier, ...(name === null ? [] : [{ journal: name, token, position }])];
-}
-
-describe('the queue of a namespace that is copied onto another', () => {
-  it('is the only one there is', () => {
+describe('the queues of a namespace that is copied onto another', () => {
+  it('are those of the source, if the target has none', () => {
     fc.assert(
-      fc.property(row, (one) => {
-        expect(mergedQueue(one, null)).toBe(one);
-        expect(mergedQueue(null, one)).toBe(one);
-      }),
-    );
-    expect(mergedQueue(null, null)).toBeNull();
-  });
-
-  it('never gives a token a second time', () => {
-    fc.assert(
-      fc.property(row, row, (from, to) => {
-        expect(mergedQueue(from, to)?.token).toBe(Math.max(from.token, to.token));
+      fc.property(rows, (from) => {
+        expect(mergedQueues(from, [])).toEqual(from);
       }),
     );
   });
 
-  it('knows of every owner how far it came: by the source, whose rows are there now, else by the target', () => {
+  it('never give a token of the target a second time', () => {
     fc.assert(
-      fc.property(row, row, (from, to) => {
-        const merged = mergedQueue(from, to) as QueueRow;
-        for (const owner of [...ownerships(from), ...ownerships(to)]) {
-          expect(reached(merged, owner)).toBe(reached(from, owner) ?? reached(to, owner));
+      fc.property(rows, rows, (from, to) => {
+        for (const { journal, token } of mergedQueues(from, to)) {
+          const there = named(to, journal)?.token ?? 0;
+          expect(token).toBeGreaterThanOrEqual(there);
+          if (token === there) expect(named(from, journal)?.token).toBe(there);
         }
       }),
     );
   });
 
-  it('goes on with the journal of the source where both have the same token', () => {
+  it('know how far each journal came: by the source, whose rows are there now, else by the target', () => {
     fc.assert(
-      fc.property(row, row, (from, to) => {
-        fc.pre(from.journal !== null);
-        const merged = mergedQueue(from, { ...to, token: from.token });
-        expect(merged).toMatchObject({ journal: from.journal, position: from.position });
+      fc.property(rows, rows, (from, to) => {
+        const merged = mergedQueues(from, to);
+        for (const row of from) {
+          for (const { token } of [...row.past, row]) {
+            expect(reached(merged, row.journal, token)).toBe(reached(from, row.journal, token));
+          }
+        }
+        for (const row of to) {
+          if (named(from, row.journal) !== undefined) continue;
+          expect(reached(merged, row.journal, row.token)).toBe(row.position);
+        }
       }),
     );
   });
 
-  it('remembers at most 32 earlier owners, the newest', () => {
-    const many = Array.from({ length: 32 }, (_, i) => ({ journal: 'aaaa', token: i + 1, position: i }));
+  it('fence the journals that the source does not know', () => {
+    fc.assert(
+      fc.property(rows, rows, (from, to) => {
+        for (const row of mergedQueues(from, to)) {
+          if (named(from, row.journal) === undefined) expect(row.token).toBe((named(to, row.journal)?.token ?? 0) + 1);
+        }
+      }),
+    );
+  });
+
+  it('remember at most 32 earlier places, the newest', () => {
+    const many = Array.from({ length: 32 }, (_, i) => ({ token: i + 1, position: i }));
     const from = { namespace: 'stats', journal: 'aaaa', token: 33, position: 5, past: many };
-    const merged = mergedQueue(from, { ...from, journal: 'bbbb', token: 40, past: [] });
+    const [merged] = mergedQueues([from], [{ ...from, token: 40, past: [] }]);
     expect(merged?.past).toHaveLength(32);
-    expect(merged?.past.at(-1)).toEqual({ journal: 'aaaa', token: 33, position: 5 });
-    expect(merged?.past[0]?.token).toBe(2);
+    expect(merged?.past.at(-1)).toEqual({ token: 40, position: 5 });
+    expect(merged?.token).toBe(41);
   });
 });

@@ -59,13 +59,13 @@ beforeEach(() => {
   restore([]);
 });
 
-const lostTo = (journal: string): QueueRow => ({ namespace: 'game', journal, token: 2, position: 0, past: [] });
+const fenced: QueueRow = { namespace: 'game', journal: 'mine', token: 2, position: 0, past: [] };
 
-describe('a queue that another sidecar has taken over', () => {
+describe('a queue under rows that were restored', () => {
   it('puts 200,000 entries to the dead letters, in order', { timeout: 120_000 }, async () => {
     const all = Array.from({ length: MANY }, (_, i) => i + 1);
     restore(all);
-    entries.sort(lostTo('theirs'));
+    entries.sort(fenced);
     const startedMs = performance.now();
     await letters.settleOver(entries);
     expect(entries.size).toBe(0);
@@ -77,7 +77,7 @@ describe('a queue that another sidecar has taken over', () => {
 
   it('keeps what comes meanwhile for the next time', async () => {
     restore([1, 2]);
-    entries.sort(lostTo('theirs'));
+    entries.sort(fenced);
     const settling = letters.settleOver(entries);
     for (const position of [5, 4]) push(position);
     await settling;

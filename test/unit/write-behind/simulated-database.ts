@@ -1,7 +1,7 @@
 import {
   type DeadLetter,
+  type ListedQueue,
   type Orphan,
-  type PastOwner,
   type QueueBatch,
   type QueueCalls,
   type QueuedEntry,
@@ -58,7 +58,9 @@ export class SimulatedDatabase {
   readonly #options: DatabaseOptions;
   readonly #time: SimulatedTime;
   readonly #dice: Dice;
+  /** By namespace and journal. */
   readonly #rows = new Map<string, QueueRow>();
+  readonly #writtenAt = new Map<string, number>();
   #revision = 1;
   /** The column `extra` is declared. */
   #hasExtra = true;
@@ -81,9 +83,18 @@ export class SimulatedDatabase {
     this.#isDropped = isDropped;
   }
 
-  takeOver(namespace: string, journal: string): void {
-    const row = this.#rows.get(namespace) ?? { namespace, journal: null, token: 0, position: 0, past: [] };
-    if (row.journal !== journal) this.#rows.set(namespace, nextOwner(row, journal));
+  /** As a restore of the namespace does: nothing that was accepted before is applied any more. */
+  fence(namespace: string): void {
+    for (const [key, row] of this.#rows) {
+      if (row.namespace !== namespace) continue;
+      const past = [...row.past, { token: row.token, position: row.position }];
+      this.#rows.set(key, { ...row, token: row.token + 1, position: 0, past });
+    }
+  }
+
+  /** The journal's place is made, as for another database that adopts its writes. */
+  adopt(namespace: string, journal: string): void {
+    this.#claim(namespace, journal);
   }
 
   /** Copies the writes and the positions of the queues; the result restores them. */
@@ -92,13 +103,9 @@ export class SimulatedDatabase {
     const applied = [...this.applied];
     return () => {
       this.#rows.clear();
-      for (const [namespace, row] of rows) this.#rows.set(namespace, row);
+      for (const [key, row] of rows) this.#rows.set(key, row);
       this.applied.splice(0, this.applied.length, ...applied);
     };
-  }
-
-  owner(namespace: string): string | null {
-    return this.#rows.get(namespace)?.journal ?? null;
   }
 
   wantRetry(id: string): void {
@@ -110,14 +117,9 @@ export class SimulatedDatabase {
     const line: Line = { isCut: false };
     const call = <T>(bounds: CallBounds, run: () => T): Promise<T> => this.#call(line, bounds, run);
     const queues: QueueCalls = {
-      readQueue: (namespace, bounds) => call(bounds, () => this.#rows.get(namespace) ?? null),
+      readQueue: (namespace, journal, bounds) => call(bounds, () => this.#rows.get(`${namespace}/${journal}`) ?? null),
+      listQueues: (namespace, bounds) => call(bounds, () => this.#listed(namespace)),
       claimQueue: (namespace, journal, bounds) => call(bounds, () => this.#claim(namespace, journal)),
-      takeOverQueue: () => Promise.reject(new Error('only the command line takes over')),
-      releaseQueue: ({ namespace, journal, token }, bounds) =>
-        call(bounds, () => {
-          const row = this.#rows.get(namespace);
-          if (row?.journal === journal && row.token === token) this.#rows.set(namespace, withoutOwner(row));
-        }),
       applyQueue: (batch, bounds) => call(bounds, () => this.#apply(batch)),
       listLetters: (_, bounds) => call(bounds, () => [...this.letters.values()]),
       countLetters: (bounds) => call(bounds, () => this.letters.size),
@@ -202,11 +204,24 @@ export class SimulatedDatabase {
   }
 
   #claim(namespace: string, journal: string): QueueRow {
-    const row = this.#rows.get(namespace) ?? { namespace, journal: null, token: 0, position: 0, past: [] };
-    if (row.journal !== null) return row;
-    const claimed = { ...row, journal, token: row.token + 1, position: 0 };
-    this.#rows.set(namespace, claimed);
-    return claimed;
+    const key = `${namespace}/${journal}`;
+    const row = this.#rows.get(key) ?? { namespace, journal, token: 1, position: 0, past: [] };
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  #listed(namespace: string | null): ListedQueue[] {
+    return [...this.#rows].flatMap(([key, row]) => {
+      const writtenAt = this.#writtenAt.get(key);
+      const writtenMsAgo = writtenAt === undefined ? null : this.#time.nowMs - writtenAt;
+      return namespace === null || row.namespace === namespace ? [{ ...row, writtenMsAgo }] : [];
+    });
+  }
+
+  #move(row: QueueRow, position: number): void {
+    const key = `${row.namespace}/${row.journal}`;
+    this.#rows.set(key, { ...row, position });
+    this.#writtenAt.set(key, this.#time.nowMs);
   }
 
   #wanted(namespace: string): DeadLetter[] {
@@ -214,15 +229,15 @@ export class SimulatedDatabase {
   }
 
   #bury({ namespace, journal, token }: QueueOwner, orphans: readonly Orphan[]): void {
-    const row = this.#rows.get(namespace);
-    const isOwner = (owner: PastOwner) => owner.journal === journal && owner.token === token;
-    const done = row?.past.find(isOwner)?.position ?? 0;
+    const key = `${namespace}/${journal}`;
+    const row = this.#rows.get(key);
+    const done = row?.past.find((place) => place.token === token)?.position ?? 0;
     for (const { position, letter } of orphans) {
       if (position > done && !this.letters.has(letter.id)) this.letters.set(letter.id, letter);
     }
     const position = Math.max(done, orphans.at(-1)?.position ?? 0);
     if (row === undefined) return;
-    this.#rows.set(namespace, { ...row, past: row.past.map((one) => (isOwner(one) ? { ...one, position } : one)) });
+    this.#rows.set(key, { ...row, past: row.past.map((one) => (one.token === token ? { token, position } : one)) });
   }
 
   #stored(namespace: string): StoredSchema {
@@ -233,8 +248,8 @@ export class SimulatedDatabase {
   }
 
   #apply(batch: QueueBatch): DeadLetter[] {
-    const row = this.#rows.get(batch.namespace);
-    if (row?.journal !== batch.journal || row.token !== batch.token) throw new QueueLostError(batch.namespace);
+    const row = this.#rows.get(`${batch.namespace}/${batch.journal}`);
+    if (row?.token !== batch.token) throw new QueueLostError(batch.namespace);
     if (row.position > (batch.knownTo ?? row.position)) throw new QueueMovedError(batch.namespace);
     const applied = this.#options.forgetsPosition ? 0 : row.position;
     const todo = batch.entries.filter((entry) => entry.position > applied);
@@ -247,7 +262,7 @@ export class SimulatedDatabase {
     const some = isCut ? todo.slice(0, this.#dice.int(0, todo.length)) : todo;
     const letters = some.flatMap((entry) => this.#applyEntry(batch.namespace, entry));
     const last = some.at(-1);
-    if (last !== undefined) this.#rows.set(batch.namespace, { ...row, position: last.position });
+    if (last !== undefined) this.#move(row, last.position);
     if (isCut) throw new ApiError('database_error', 'simulated, in the middle');
     return letters;
   }
@@ -284,18 +299,6 @@ export class SimulatedDatabase {
     if (write.op !== 'insert' || String(write.rows?.[0]?.get('n')) !== String(n))
       this.faults.push(`write ${n} is another`);
   }
-}
-
-function nextOwner(row: QueueRow, journal: string): QueueRow {
-  return { ...row, journal, token: row.token + 1, position: 0, past: withPast(row) };
-}
-
-function withoutOwner(row: QueueRow): QueueRow {
-  return { ...row, journal: null, past: withPast(row) };
-}
-
-function withPast({ journal, token, position, past }: QueueRow): PastOwner[] {
-  return journal === null ? [...past] : [...past, { journal, token, position }];
 }
 
 export function numberOf(payload: string): number {

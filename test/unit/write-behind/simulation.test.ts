@@ -7,7 +7,7 @@ const { SIMULATION_SEED, SIMULATION_SCHEDULES } = process.env;
 const schedules = SIMULATION_SEED === undefined ? Number(SIMULATION_SCHEDULES ?? 2000) : 1;
 const firstSeed = seedOf('SIMULATION_SEED');
 
-it(`keeps every promise in ${schedules} schedules of crashes, errors, take-overs and slow answers`, async () => {
+it(`keeps every promise in ${schedules} schedules of crashes, errors, restores and slow answers`, async () => {
   let acknowledged = 0;
   for (let seed = firstSeed; seed < firstSeed + schedules; seed += 1) {
     const verdict = await new Schedule(seed).run();

@@ -219,61 +219,76 @@ describe('a write that can never be applied', () => {
 });
 
 describe('a queue', () => {
-  it('that is another sidecar’s takes no writes and no drains', async () => {
-    await world.start(world.box('first'));
-    const second = world.box('second');
-    const buffer = await world.start(second);
-    expect(await world.write(buffer, 1)).toBe('write_buffer_unavailable');
-    expect(await world.drain(buffer, 100)).toBe('write_buffer_halted');
-    expect(buffer.health()).toMatchObject({ halted: true });
-    expect(second.log.join()).toContain('queue take-over a --config FILE');
+  it('is served by each sidecar from its own journal', async () => {
+    const [one, two] = [await world.start(world.box('first')), await world.start(world.box('second'))];
+    for (const n of [1, 3]) expect(await world.write(one, n)).toMatch(QUEUED);
+    for (const n of [2, 4]) expect(await world.write(two, n)).toMatch(QUEUED);
+    await world.time.pass(2000);
+    expect(world.applied.toSorted()).toEqual([1, 2, 3, 4]);
+    expect(world.letters).toEqual([]);
   });
 
-  it('that goes and comes back is told each time, once', async () => {
-    const [first, second] = [world.box('first'), world.box('second')];
-    const buffer = await world.start(first);
-    await world.start(second);
-    for (const owner of [second, first, second]) {
-      world.database.takeOver('a', owner.journalId ?? '');
-      await world.write(buffer, 1);
-      await world.time.pass(6000);
-    }
-    const told = first.log.flatMap((line) => / (?:error|info) (the queue [^,:]*)/.exec(line)?.[1] ?? []);
-    const [gone, back] = ['the queue belongs to another journal', "the queue is this journal's now"];
-    expect(told).toEqual([gone, back, gone]);
-  });
-
-  it('that was taken over leaves dead letters of what was not applied, and nothing twice', async () => {
+  it.each([
+    ['less than a minute, goes on', 50_000, [1, 3, 2]],
+    ['over a minute, makes letters of what others have overtaken', 70_000, [1, 3]],
+  ])('of a box that was dead for %s', async (_, awayMs, applied) => {
     const first = world.box('first');
-    const second = world.box('second');
     const buffer = await world.start(first);
     await world.write(buffer, 1);
     await world.time.pass(2000);
     await world.write(buffer, 2);
-    const other = await world.start(second);
+    const other = await world.start(world.box('second'));
     first.crash('kill');
-    world.database.takeOver('a', second.journalId ?? '');
-    await world.time.pass(3000);
     expect(await world.write(other, 3)).toMatch(QUEUED);
-    await world.start(first);
+    await world.time.pass(awayMs);
+    const back = await world.start(first);
     await world.time.pass(3000);
-    expect(world.applied).toEqual([1, 3]);
-    expect(world.letters).toEqual([[2, 'write_buffer_unavailable']]);
+    expect(world.applied).toEqual(applied);
+    expect(world.letters).toEqual(applied.length < 3 ? [[2, 'write_buffer_unavailable']] : []);
+    expect(await world.write(back, 4)).toMatch(QUEUED);
+    await world.time.pass(2000);
+    expect(world.applied).toEqual([...applied, 4]);
   });
 
-  it('that was taken over holds nothing, even if the journal’s disk cannot note it', async () => {
+  it('of a box that was dead for long is applied if nobody else has written since', async () => {
+    const first = world.box('first');
+    const other = await world.start(world.box('second'));
+    await world.write(other, 1);
+    await world.time.pass(3000);
+    await world.write(await world.start(first), 2);
+    first.crash('kill');
+    await world.time.pass(600_000);
+    await world.start(first);
+    await world.time.pass(3000);
+    expect([world.applied, world.letters]).toEqual([[1, 2], []]);
+  });
+
+  it('under restored rows leaves dead letters of what was not applied, and nothing twice', async () => {
+    const first = world.box('first');
+    const buffer = await world.start(first);
+    await world.write(buffer, 1);
+    await world.time.pass(2000);
+    await world.write(buffer, 2);
+    first.crash('kill');
+    world.database.fence('a');
+    await world.start(first);
+    await world.time.pass(3000);
+    expect([world.applied, world.letters]).toEqual([[1], [[2, 'write_buffer_unavailable']]]);
+  });
+
+  it('under restored rows holds nothing, even if the journal’s disk cannot note it', async () => {
     let isFull = false;
     const box = world.box('box', ({ kind }) => (isFull && kind === 'rename' ? { error: 'ENOSPC' } : null));
     const buffer = await world.start(box);
     await world.write(buffer, 1);
-    world.database.takeOver('a', 'another');
+    world.database.fence('a');
     isFull = true;
     await world.time.pass(5000);
     expect(world.letters).toEqual([[1, 'write_buffer_unavailable']]);
-    expect(buffer.overview()).toMatchObject([{ pending: 0, isLost: true }]);
+    expect(buffer.overview()).toMatchObject([{ pending: 0, isForeign: false }]);
   });
 
-  it('that went and came back while a write was on its way to the disk has that write as a letter, and not twice', async () => {
+  it('under restored rows has a write that was on its way to the disk as a letter, and not twice', async () => {
     const calls = { flush: 0, read: 0 };
     let isSlow = false;
     const written = Promise.withResolvers<null>();
@@ -289,7 +304,7 @@ describe('a queue', () => {
     const buffer = await world.start(box, { flushAtPending: 1 });
     await world.write(buffer, 1);
     await world.time.pass(1000);
-    for (const journal of ['another', box.journalId ?? '']) world.database.takeOver('a', journal);
+    world.database.fence('a');
     const accept = (n: number) => {
       const payload = JSON.stringify({ namespace: 'a', table: 't', rows: [{ n }] });
       return buffer.accept({ namespace: 'a', kid: 'k', op: 'insert', payload, slot: null });
@@ -305,29 +320,13 @@ describe('a queue', () => {
     expect([world.applied, world.letters]).toEqual([[1], letters]);
   });
 
-  it('that was taken over has its schema kept, for a start while the database is away', async () => {
-    await world.start(world.box('first'));
-    const second = world.box('second');
-    await world.start(second);
-    const revision = second.revision('a');
-    await world.time.pass(100);
-    expect(await revision).toBe(1);
-    world.database.takeOver('a', second.journalId ?? '');
-    await world.time.pass(3000);
-    world.database.weather = 'away';
-    await world.restart(second);
-    const kept = second.revision('a');
-    await world.time.pass(5000);
-    expect(await kept).toBe(1);
-  });
-
-  it('of a namespace that is no longer listed is applied at the start, and then nobody’s', async () => {
+  it('of a namespace that is no longer listed is applied at the start, and then not served', async () => {
     const first = world.box('first');
     await world.write(await world.start(first), 1);
     const buffer = await world.restart(first, NONE);
     expect(world.applied).toEqual([1]);
     await world.time.pass(1000);
-    expect([buffer.mustDrain('a'), world.database.owner('a')]).toEqual([false, null]);
+    expect(buffer.mustDrain('a')).toBe(false);
     const other = await world.start(world.box('second'));
     expect(await world.write(other, 2)).toMatch(QUEUED);
   });
@@ -409,8 +408,9 @@ describe('after a restore', () => {
     expect(await world.drain(buffer, 100)).toBe('write_buffer_halted');
     expect(box.log.join()).toContain('is it the right database?');
     expect(world.applied).toEqual([]);
-    world.database.takeOver('a', box.journalId ?? '');
+    world.database.adopt('a', box.journalId ?? '');
     await world.time.pass(3000);
     expect(world.applied).toEqual([1]);
+    expect(box.log.join()).toContain('the queue goes to this database now');
   });
 });

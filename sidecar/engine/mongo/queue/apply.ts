@@ -9,9 +9,9 @@ import type { KnownNumbers } from '../write/generators.ts';
 import { applyWrite } from '../write/write.ts';
 import { isAlike, type KeyedChange, keyedChangeOf } from './changes.ts';
 import { claimSlots } from './claims.ts';
-import { discardLetters, knownLetters, putLetter } from './letters.ts';
+import { discardLetters, putLetter, takeLetter } from './letters.ts';
 import { JournalMarks } from './marks.ts';
-import { isOwner, movePlace, type QueuePlace, readQueue } from './owner.ts';
+import { begunOf, isOwner, maybeDone, movePlace, type QueuePlace, readQueue } from './owner.ts';
 import { changeTogether, insertTogether } from './together.ts';
 
 /** Calls of the engine that the queue uses. */
@@ -90,7 +90,7 @@ export class QueueAttempt {
       else await this.#apply(step.unit);
     }
     const last = left.at(-1);
-    if (last !== undefined && skipped.has(last)) await this.#settle([last]);
+    if (last !== undefined && skipped.has(last)) await this.#settle([last], []);
     return this.#letters;
   }
 
@@ -102,12 +102,15 @@ export class QueueAttempt {
     return behind.filter((entry) => entry.position !== next || (entry.part?.index ?? 0) >= parts);
   }
 
-  /** Retries whose letters are gone. */
+  /** Retries whose letters are gone, or are tried again by another sidecar. */
   async #doneRetries(entries: readonly QueuedEntry[]): Promise<ReadonlySet<QueuedEntry>> {
-    const ids = entries.flatMap((entry) => retriedLetter(entry) ?? []);
-    if (ids.length === 0) return new Set();
-    const known = await this.#tools.run('read', this.#bounds, (session) => knownLetters(session, ids));
-    return new Set(entries.filter((entry) => entry.isRetry && !known.has(retriedLetter(entry) ?? '')));
+    const ids = new Map(entries.flatMap((entry) => entriesOfLetter(entry)));
+    const taken = new Set<string>();
+    for (const [id, { position }] of ids) {
+      const taker = `${this.#batch.journal}-${position}`;
+      if (await this.#tools.run('write', this.#bounds, (session) => takeLetter(session, id, taker))) taken.add(id);
+    }
+    return new Set(entries.filter((entry) => entry.isRetry && !taken.has(retriedLetter(entry) ?? '')));
   }
 
   #steps(entries: readonly QueuedEntry[]): Step[] {
@@ -168,7 +171,7 @@ export class QueueAttempt {
   async #applyOrBury(entry: QueuedEntry, isResumed = this.#inDoubt > 0): Promise<void> {
     const failure = await this.#refusal(entry, isResumed);
     if (failure === null) return;
-    const letter = letterFor(this.#batch, entry, failure);
+    const letter = await this.#letterFor(entry, failure, isResumed);
     await this.#tools.run('write', this.#bounds, (session) => putLetter(session, letter));
     this.#letters.push(letter);
   }
@@ -189,7 +192,8 @@ export class QueueAttempt {
   }
 
   #operation({ position, part }: QueuedEntry, isResumed = this.#inDoubt > 0): QueuedOperation {
-    return { kind: 'queued', id: this.#marks.at(position, part?.rowsBefore), last: this.#marks.last, isResumed };
+    const { field, last } = this.#marks;
+    return { kind: 'queued', field, id: this.#marks.at(position, part?.rowsBefore), last, isResumed };
   }
 
   #onTable<T>(target: TableTarget, work: (call: WriteCall) => Promise<T>): Promise<T> {
@@ -201,11 +205,11 @@ export class QueueAttempt {
     return this.#tools.onTable(target, this.#bounds, run, { isLong });
   }
 
-  /** Moves the position: the entries are done, or have dead letters. */
-  async #settle(entries: readonly QueuedEntry[]): Promise<void> {
+  /** Moves the position: the entries are done, have dead letters, or are passed by. */
+  async #settle(entries: readonly QueuedEntry[], done = entries): Promise<void> {
     const buried = new Set(this.#letters.map(({ id }) => id));
     // The letter of a batch is deleted with its last operation: until then it is the proof that the rest is not done.
-    const retried = entries.filter(({ part, letterId }) => !buried.has(letterId) && part?.isLast !== false);
+    const retried = done.filter(({ part, letterId }) => !buried.has(letterId) && part?.isLast !== false);
     const ids = retried.flatMap((entry) => retriedLetter(entry) ?? []);
     const to = this.#placeAfter(entries.at(-1));
     const isMoved = await this.#tools.run('write', this.#bounds, async (session) => {
@@ -233,10 +237,24 @@ export class QueueAttempt {
   /** Another attempt has moved the position. */
   async #lost(): Promise<Error> {
     const { namespace } = this.#batch;
-    const row = await this.#tools.run('read', this.#bounds, (session) => readQueue(session, namespace));
+    const row = await this.#tools.run('read', this.#bounds, (session) => readQueue(session, this.#batch));
     if (!isOwner(row, this.#batch)) return new QueueLostError(namespace);
     return new ApiError('conflict_retry', 'another attempt at the same writes was not over');
   }
+
+  /** An attempt before a crash may have begun an entry that is refused now. */
+  async #letterFor(entry: QueuedEntry, failure: ApiError, isResumed: boolean): Promise<DeadLetter> {
+    const letter = letterFor(this.#batch, entry, failure);
+    if (!isResumed || isCompiled(entry.work)) return letter;
+    const { position } = entry;
+    const begun = await this.#tools.run('read', this.#bounds, (session) => begunOf(session, this.#batch, [position]));
+    return begun.has(position) ? maybeDone(letter) : letter;
+  }
+}
+
+function entriesOfLetter(entry: QueuedEntry): [string, QueuedEntry][] {
+  const id = retriedLetter(entry);
+  return id === null ? [] : [[id, entry]];
 }
 
 function isRefusal(error: unknown): error is ApiError {

@@ -10,7 +10,7 @@ import type { CallBounds } from '#engine/rows.ts';
 import type { MongoSession } from '../session.ts';
 import { MAX_BEGUN, type Progress, QueueAttempt, type QueueTools } from './apply.ts';
 import { addLetters, countLetters, discardLetter, lettersToRetry, listLetters, wantRetry } from './letters.ts';
-import { buryOrphans, isOwner, ownQueue, readPlace, readQueue, releaseQueue } from './owner.ts';
+import { buryOrphans, claimQueue, isOwner, listQueues, readPlace, readQueue } from './owner.ts';
 
 export function createQueueCalls(tools: QueueTools): QueueCalls {
   const queue = new QueueApply(tools);
@@ -18,12 +18,9 @@ export function createQueueCalls(tools: QueueTools): QueueCalls {
   const write = <T>(bounds: CallBounds, work: (session: MongoSession) => Promise<T>) =>
     tools.run('write', bounds, work);
   return {
-    readQueue: (namespace, bounds) => read(bounds, (session) => readQueue(session, namespace)),
-    claimQueue: (namespace, journal, bounds) =>
-      write(bounds, (session) => ownQueue(session, namespace, journal, 'nobody')),
-    takeOverQueue: (namespace, journal, bounds) =>
-      write(bounds, (session) => ownQueue(session, namespace, journal, 'anybody')),
-    releaseQueue: (owner, bounds) => write(bounds, (session) => releaseQueue(session, owner)),
+    readQueue: (namespace, journal, bounds) => read(bounds, (session) => readQueue(session, { namespace, journal })),
+    listQueues: (namespace, bounds) => read(bounds, (session) => listQueues(session, namespace)),
+    claimQueue: (namespace, journal, bounds) => write(bounds, (session) => claimQueue(session, { namespace, journal })),
     applyQueue: (batch, bounds) => queue.apply(batch, bounds),
     listLetters: (namespace, bounds, limit) => read(bounds, (session) => listLetters(session, namespace, limit)),
     countLetters: (bounds) => read(bounds, countLetters),
@@ -37,11 +34,11 @@ export function createQueueCalls(tools: QueueTools): QueueCalls {
 
 /**
  * Applies entries without transactions, unit after unit. After each unit a statement moves the position of the queue. It
- * names owner, token and the position before: a sidecar that has lost the queue gets no further than its present unit.
+ * names journal, token and the position before: a sidecar whose place was fenced gets no further than its present unit.
  *
  * A crash leaves a unit that is applied in part or as a whole, or its dead letters, before the position has moved. The
- * next attempt does the unit again and skips what is done: documents hold the place of the last write of the queue that
- * was applied to them (`_q`), inserted ones have an `_id` made of that place, deletes find what is left, and letters have
+ * next attempt does the unit again and skips what is done: documents hold the place of the last write of the journal
+ * that was applied to them, inserted ones have an `_id` made of that place, deletes find what is left, and letters have
  * the id of their entry. A retry without a letter was done. Each operation of a batch is such a unit: the row also counts
  * the finished ones.
  */
@@ -59,7 +56,7 @@ class QueueApply {
 
   async apply(batch: QueueBatch, bounds: CallBounds): Promise<readonly DeadLetter[]> {
     const { namespace } = batch;
-    const [row, parts] = await this.#tools.run('read', bounds, (session) => readPlace(session, namespace));
+    const [row, parts] = await this.#tools.run('read', bounds, (session) => readPlace(session, batch));
     if (!isOwner(row, batch)) throw new QueueLostError(namespace);
     if (batch.knownTo !== undefined && row.position > batch.knownTo) throw new QueueMovedError(namespace);
     const inDoubt = this.#inDoubt(row);

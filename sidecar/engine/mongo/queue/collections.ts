@@ -1,20 +1,22 @@
 import { type Collection, type Db, Long } from 'mongodb';
-import type { DeadLetter, PastOwner, QueueRow } from '#engine/queues.ts';
+import type { DeadLetter, PastPlace, QueueRow } from '#engine/queues.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 
-/** `_queues`: a document for each namespace, never deleted. */
+/** `_journals`: a document for each namespace and journal, never deleted. */
 export interface QueueDocument {
   readonly _id: string;
-  readonly journal: string | null;
+  readonly namespace: string;
+  readonly journal: string;
   readonly token: Long;
   readonly position: Long;
-  readonly past: readonly PastDocument[];
+  readonly past: readonly PlaceDocument[];
   /** Finished operations of the next entry, if it is a batch that is not atomic. */
   readonly parts?: number;
+  /** When the position was moved last, by the clock of the database. */
+  readonly writtenAt?: Date;
 }
 
-interface PastDocument {
-  readonly journal: string;
+interface PlaceDocument {
   readonly token: Long;
   readonly position: Long;
 }
@@ -32,36 +34,37 @@ export interface LetterDocument {
   /** Epoch milliseconds. */
   readonly time: Long;
   readonly isRetryWanted: boolean;
+  /** Entry that tries the letter again: the others, of other sidecars, pass it by. */
+  readonly takenBy?: string;
 }
 
 export function queuesOf(db: Db): Collection<QueueDocument> {
-  return db.collection('_queues');
+  return db.collection('_journals');
 }
 
 export function lettersOf(db: Db): Collection<LetterDocument> {
   return db.collection('_dead_letters');
 }
 
-export function rowOf({ _id, journal, token, position, past }: QueueDocument): QueueRow {
-  return { namespace: _id, journal, token: Number(token), position: Number(position), past: past.map(pastOf) };
+export function queueId({ namespace, journal }: Pick<QueueRow, 'namespace' | 'journal'>): string {
+  return `${namespace}/${journal}`;
 }
 
-function pastOf({ journal, token, position }: PastDocument): PastOwner {
-  return { journal, token: Number(token), position: Number(position) };
+export function rowOf({ namespace, journal, token, position, past }: QueueDocument): QueueRow {
+  return { namespace, journal, token: Number(token), position: Number(position), past: past.map(placeOf) };
 }
 
-export function queueDocument({ namespace, journal, token, position, past }: QueueRow): QueueDocument {
-  return {
-    _id: namespace,
-    journal,
-    token: Long.fromNumber(token),
-    position: Long.fromNumber(position),
-    past: past.map(pastDocument),
-  };
+function placeOf({ token, position }: PlaceDocument): PastPlace {
+  return { token: Number(token), position: Number(position) };
 }
 
-function pastDocument({ journal, token, position }: PastOwner): PastDocument {
-  return { journal, token: Long.fromNumber(token), position: Long.fromNumber(position) };
+export function queueDocument(row: QueueRow): QueueDocument {
+  const { namespace, journal, past } = row;
+  return { _id: queueId(row), namespace, journal, ...placeDocument(row), past: past.map(placeDocument) };
+}
+
+function placeDocument({ token, position }: PastPlace): PlaceDocument {
+  return { token: Long.fromNumber(token), position: Long.fromNumber(position) };
 }
 
 export function letterOf({ _id, time, ...about }: LetterDocument): DeadLetter {

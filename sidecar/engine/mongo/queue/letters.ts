@@ -1,7 +1,7 @@
-import type { Document } from 'mongodb';
+import type { Document, Filter } from 'mongodb';
 import type { DeadLetter } from '#engine/queues.ts';
 import type { MongoSession } from '../session.ts';
-import { letterDocument, letterOf, lettersOf } from './collections.ts';
+import { type LetterDocument, letterDocument, letterOf, lettersOf } from './collections.ts';
 
 const OLDEST_FIRST = { time: 1, _id: 1 } as const;
 
@@ -43,14 +43,13 @@ export async function discardLetters(session: MongoSession, ids: readonly string
   await session.send((db, time) => lettersOf(db).deleteMany({ _id: { $in: ids } }, time));
 }
 
-/** The ids that have a letter. */
-export async function knownLetters(session: MongoSession, ids: readonly string[]): Promise<Set<string>> {
-  const documents = await session.look((db, time) =>
-    lettersOf(db)
-      .find({ _id: { $in: ids } }, { projection: { _id: 1 }, ...time })
-      .toArray(),
+/** True if the letter is there, and the entry is the one that tries it again. */
+export async function takeLetter(session: MongoSession, id: string, entry: string): Promise<boolean> {
+  const isFree = { _id: id, takenBy: { $in: [null, entry] } } as Filter<LetterDocument>;
+  const { matchedCount } = await session.send((db, time) =>
+    lettersOf(db).updateOne(isFree, { $set: { takenBy: entry } }, time),
   );
-  return new Set(documents.map(({ _id }) => _id));
+  return matchedCount > 0;
 }
 
 /** A letter that exists stays as it is. */

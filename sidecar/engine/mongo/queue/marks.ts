@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 
 /**
  * Places in a journal as ids of 12 bytes, in their order: 4 bytes of the journal's id, 5 of the position, 3 of the row
- * in an insert, counted through the operations of a batch. They are the `_q` of documents, and the `_id` of documents
+ * in an insert, counted through the operations of a batch. They are the marks of documents, and the `_id` of documents
  * that an entry inserts. They never contain the token of the queue: documents of a collection that was restored from a
  * dump must not look newer than they are.
  */
@@ -15,11 +15,14 @@ const MAX_ROW = 2 ** (8 * ROW_BYTES) - 1;
 
 export class JournalMarks {
   readonly #journal: Buffer;
+  /** Field of documents that holds the last mark of this journal. */
+  readonly field: string;
   /** Greater than the mark of every position. */
   readonly last: ObjectId;
 
   constructor(journal: string) {
     this.#journal = createHash('sha256').update(journal).digest().subarray(0, JOURNAL_BYTES);
+    this.field = `_q_${this.#journal.toString('hex')}`;
     this.last = this.#mark(MAX_POSITION, MAX_ROW);
   }
 

@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Document, ObjectId } from 'mongodb';
 import type { QueuedEntry } from '#engine/queues.ts';
 import type { Row } from '#engine/rows.ts';
-import { collectionOf, fieldOf, fromBson, LAST_QUEUED_FIELD, valueIn } from '../documents.ts';
+import { collectionOf, fieldOf, fromBson, valueIn } from '../documents.ts';
 import { allOf, columnNamed } from '../read.ts';
 import type { QueuedOperation, WriteCall } from '../write/call.ts';
 import { documentsThere, insertAll, newDocuments, plannedRows } from '../write/insert.ts';
@@ -35,7 +35,7 @@ function statementsOf(changes: readonly KeyedChange[]): AnyBulkWriteOperation[] 
   return changes.map(({ key, selection, update, operation }) => {
     const last = before.get(key);
     before.set(key, operation.id);
-    const filter = last === undefined ? selection : allOf([selection, { [LAST_QUEUED_FIELD]: last }]);
+    const filter = last === undefined ? selection : allOf([selection, { [operation.field]: last }]);
     return { updateOne: { filter, update } };
   });
 }
@@ -45,7 +45,8 @@ const KEYS_AT_ONCE = 200;
 
 async function marksOf({ session, target }: WriteCall, changes: readonly KeyedChange[]): Promise<Marks> {
   const columns = changes[0]?.columns ?? [];
-  const fields = [...columns.map(fieldOf), LAST_QUEUED_FIELD];
+  const { field: mark = '' } = changes[0]?.operation ?? {};
+  const fields = [...columns.map(fieldOf), mark];
   const projection = Object.fromEntries([['_id', 0], ...fields.map((field) => [field, 1])]);
   const wanted = [...new Map(changes.map(({ key, match }) => [key, match])).values()];
   const marks = new Map<string, ObjectId | null>();
@@ -61,7 +62,7 @@ async function marksOf({ session, target }: WriteCall, changes: readonly KeyedCh
       const values: Row = new Map(
         columns.map((name) => [name, fromBson(columnNamed(target.table, name), valueIn(document, fieldOf(name)))]),
       );
-      marks.set(keyText(columns, values), (document as Document)[LAST_QUEUED_FIELD] ?? null);
+      marks.set(keyText(columns, values), (document as Document)[mark] ?? null);
     }
   }
   return marks;

@@ -1,6 +1,6 @@
 import type { Document, ObjectId } from 'mongodb';
 import type { TableTarget } from '#engine/rows.ts';
-import { LAST_QUEUED_FIELD, MARKS_FIELD } from '../documents.ts';
+import { MARKS_FIELD, OWNED_MARK_FIELD } from '../documents.ts';
 import type { MongoSession } from '../session.ts';
 import type { KnownNumbers } from './generators.ts';
 
@@ -45,6 +45,8 @@ export interface WriteOutcome {
 /** A write of a queue, which is applied in order. Its result is not used. */
 export interface QueuedOperation {
   readonly kind: 'queued';
+  /** Field of documents that holds the last mark of the journal. */
+  readonly field: string;
   /** Mark of its position: later writes of the same journal have greater ones (`queue/marks.ts`). */
   readonly id: ObjectId;
   /** The greatest mark of the journal. */
@@ -57,11 +59,15 @@ export interface QueuedOperation {
 export function unmarked(operation: Operation | null): Document {
   if (operation === null) return {};
   if (operation.kind === 'keyed') return { [MARKS_FIELD]: { $ne: operation.id } };
-  return { [LAST_QUEUED_FIELD]: { $not: { $gte: operation.id, $lte: operation.last } } };
+  const { field, id, last, isResumed } = operation;
+  const isOther = { $not: { $gte: id, $lte: last } };
+  return { [field]: isOther, ...(isResumed ? { [OWNED_MARK_FIELD]: isOther } : {}) };
 }
 
 /** Condition for documents that the operation has changed; for a queue also a later one. */
 export function marked(operation: Operation): Document {
   if (operation.kind === 'keyed') return { [MARKS_FIELD]: operation.id };
-  return { [LAST_QUEUED_FIELD]: { $gte: operation.id, $lte: operation.last } };
+  const { field, id, last } = operation;
+  const isMarked = { $gte: id, $lte: last };
+  return { $or: [{ [field]: isMarked }, { [OWNED_MARK_FIELD]: isMarked }] };
 }

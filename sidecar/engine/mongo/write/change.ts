@@ -6,7 +6,7 @@ import { INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN } from '#protocol/limits.ts'
 import type { Table } from '#protocol/schema.ts';
 import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { Value } from '#protocol/values.ts';
-import { type FieldValue, fieldOf, LAST_QUEUED_FIELD, MARKS_FIELD, toBson } from '../documents.ts';
+import { type FieldValue, fieldOf, MARKS_FIELD, toBson } from '../documents.ts';
 import { NOTHING } from '../read.ts';
 import type { Operation } from './call.ts';
 
@@ -62,7 +62,7 @@ function valuesOf(table: Table, set: Row): Pick<Changes, 'set' | 'unset'> {
 }
 
 function operators({ set: values, unset, additions, operation }: Changes): Document {
-  const set = operation?.kind === 'queued' ? { ...values, [LAST_QUEUED_FIELD]: operation.id } : values;
+  const set = operation?.kind === 'queued' ? { ...values, [operation.field]: operation.id } : values;
   return {
     ...(Object.keys(set).length === 0 ? {} : { $set: set }),
     ...(unset.length === 0 ? {} : { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
@@ -88,7 +88,7 @@ function stages({ set, unset, additions, operation }: Changes): Document[] {
   if (operation?.kind === 'keyed') {
     fields[MARKS_FIELD] = { $concatArrays: [{ $ifNull: [`$${MARKS_FIELD}`, []] }, [operation.id]] };
   }
-  if (operation?.kind === 'queued') fields[LAST_QUEUED_FIELD] = operation.id;
+  if (operation?.kind === 'queued') fields[operation.field] = operation.id;
   return [{ $set: fields }, ...(unset.length === 0 ? [] : [{ $unset: unset }])];
 }
 

@@ -4,16 +4,7 @@ import type { Row } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Column, Table } from '#protocol/schema.ts';
 import { writeValue } from '#protocol/values.ts';
-import {
-  collectionOf,
-  fieldOf,
-  fromBson,
-  LAST_QUEUED_FIELD,
-  MARKS_FIELD,
-  ORDER_FIELD,
-  toBson,
-  valueIn,
-} from '../documents.ts';
+import { collectionOf, fieldOf, fromBson, MARKS_FIELD, ORDER_FIELD, toBson, valueIn } from '../documents.ts';
 import { failureOf, insertedBefore } from '../failures.ts';
 import { queuedRowId } from '../queue/marks.ts';
 import { columnNamed } from '../read.ts';
@@ -30,7 +21,7 @@ export interface PlannedRow {
   /** Path in a request: "rows[3]". */
   readonly path: string;
   /** Mark of its entry in a queue. */
-  readonly mark?: ObjectId;
+  readonly mark?: Readonly<Record<string, ObjectId>>;
 }
 
 /**
@@ -72,7 +63,7 @@ export async function insert(call: WriteCall, rows: readonly Row[]): Promise<Wri
 }
 
 export function plannedRows(operation: Operation | null, rows: readonly Row[]): PlannedRow[] {
-  const mark = operation?.kind === 'queued' ? { mark: operation.id } : {};
+  const mark = operation?.kind === 'queued' ? { mark: { [operation.field]: operation.id } } : {};
   return rows.map((row, i) => ({ _id: rowId(operation, i), row, path: `rows[${i}]`, ...mark }));
 }
 
@@ -133,7 +124,7 @@ const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const SURELY_FITTING_CHARS = 4_000_000;
 
 function newDocument(table: Table, { _id, row, path, mark }: PlannedRow): Document {
-  const document: Document = mark === undefined ? { _id } : { _id, [LAST_QUEUED_FIELD]: mark };
+  const document: Document = { _id, ...mark };
   let chars = 0;
   for (const column of table.columns) {
     const value = row.get(column.name) ?? null;

@@ -19,6 +19,7 @@ export function schemaDialect(flavour: Flavour): SchemaDialect {
       outOfRangeSql(quoted(from.name), to, (expression, scale) => `TRUNCATE(${expression}, ${scale})`),
     takenSql: 'SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
     lockRowsSql: ' FOR UPDATE',
+    nowMsSql: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
     keepSql: (key = '') => `ON DUPLICATE KEY UPDATE ${quoted(key)} = ${quoted(key)}`,
     tableOptions: ` ${tableOptions(flavour)}`,
     returnsIds: false,

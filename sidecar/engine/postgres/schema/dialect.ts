@@ -20,6 +20,7 @@ export const POSTGRES_SCHEMA: TransactionalDialect = {
     outOfRangeSql(quoted(from.name), to, (expression, scale) => `trunc(${expression}::numeric, ${scale})`),
   takenSql: 'SELECT 1 FROM pg_class WHERE relname = ? AND relnamespace = current_schema()::regnamespace',
   lockRowsSql: ' FOR UPDATE',
+  nowMsSql: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   keepSql: (...key) => `ON CONFLICT (${key.map((name) => `"${name}"`).join(', ')}) DO NOTHING`,
   tableOptions: '',
   returnsIds: true,

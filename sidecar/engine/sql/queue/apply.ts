@@ -39,8 +39,8 @@ export function createQueues(sessions: Sessions, dialect: ApplyDialect): QueueCa
 }
 
 /**
- * A batch and its position in one transaction. Until its end the lock on the queue's row keeps out every other owner, and
- * an earlier attempt of this owner that was given up: the second transaction sees the position of the first.
+ * A batch and its position in one transaction. Until its end the lock on the journal's row keeps out
+ * an earlier attempt that was given up: the second transaction sees the position of the first.
  */
 async function applyQueue(
   sessions: Sessions,
@@ -80,11 +80,11 @@ class BatchRun {
     this.#batch = batch;
   }
 
-  /** Does nothing if the queue has another owner (`lost`) or is beyond `knownTo` (`moved`). */
+  /** Does nothing if the place has another token (`lost`) or is beyond `knownTo` (`moved`). */
   async run(mode: 'whole' | 'apart'): Promise<readonly DeadLetter[] | 'lost' | 'moved'> {
     const { namespace, journal, token, entries, knownTo } = this.#batch;
-    const row = await readQueue(this.#connection, namespace, { lock: true });
-    if (row?.journal !== journal || row.token !== token) return 'lost';
+    const row = await readQueue(this.#connection, { namespace, journal }, { lock: true });
+    if (row === null || row.token !== token) return 'lost';
     if (knownTo !== undefined && row.position > knownTo) return 'moved';
     const undone = await this.#withoutDone(entries.filter(({ position }) => position > row.position));
     const due = await claimSlots(this.#connection, undone);
@@ -92,7 +92,7 @@ class BatchRun {
     if (mode === 'whole') await this.#runAll(due);
     else for (const segment of segmentsOf(due)) await this.#runApart(segment);
     const last = entries.at(-1)?.position ?? 0;
-    if (last > row.position) await moveQueue(this.#connection, namespace, last);
+    if (last > row.position) await moveQueue(this.#connection, { namespace, journal }, last);
     return this.#letters;
   }
 

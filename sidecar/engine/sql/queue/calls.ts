@@ -1,22 +1,18 @@
-import type { QueueCalls, QueueRow } from '#engine/queues.ts';
-import type { CallBounds } from '#engine/rows.ts';
+import type { QueueCalls } from '#engine/queues.ts';
 import { SchemaConnection, type SchemaDialect } from '../schema/connection.ts';
 import type { Session, Sessions } from '../session.ts';
 import { addLetter, lettersWhere, removeLetter, wantRetry } from './letters.ts';
-import { buryOrphans, ownQueue, readQueue, releaseQueue } from './rows.ts';
+import { buryOrphans, claimQueue, listQueues, readQueue } from './rows.ts';
 
 /** The part of a relational engine that write-behind needs, but for applying, which is the hot path of each engine. */
 export function createQueueCalls(sessions: Sessions, dialect: SchemaDialect): Omit<QueueCalls, 'applyQueue'> {
   const of = (session: Session) => new SchemaConnection(session, dialect);
-  const own =
-    (from: 'nobody' | 'anybody') =>
-    (namespace: string, journal: string, bounds: CallBounds): Promise<QueueRow> =>
-      sessions.transaction(bounds, (session) => ownQueue(of(session), { namespace, journal }, from));
   return {
-    readQueue: (namespace, bounds) => sessions.read(bounds, (session) => readQueue(of(session), namespace)),
-    claimQueue: own('nobody'),
-    takeOverQueue: own('anybody'),
-    releaseQueue: (owner, bounds) => sessions.transaction(bounds, (session) => releaseQueue(of(session), owner)),
+    readQueue: (namespace, journal, bounds) =>
+      sessions.read(bounds, (session) => readQueue(of(session), { namespace, journal })),
+    listQueues: (namespace, bounds) => sessions.read(bounds, (session) => listQueues(of(session), namespace)),
+    claimQueue: (namespace, journal, bounds) =>
+      sessions.transaction(bounds, (session) => claimQueue(of(session), { namespace, journal })),
     listLetters: (namespace, bounds, limit) =>
       sessions.read(bounds, (session) =>
         namespace === null

@@ -1,52 +1,61 @@
-import { burial, givenUp, owned } from '#engine/model/queue-ownership.ts';
-import type { Orphan, PastOwner, QueueOwner, QueueRow } from '#engine/queues.ts';
+import { burial, laterPlace } from '#engine/model/queue-places.ts';
+import type { ListedQueue, Orphan, PastPlace, QueueOwner, QueueRow } from '#engine/queues.ts';
 import type { SchemaConnection } from '../schema/connection.ts';
+import type { SqlParam } from '../session.ts';
 import { addLetter } from './letters.ts';
 
-/** The row of `_queues`; `lock` keeps it as it is until the transaction ends. */
+const PLACE = ['token', 'position', 'past'];
+const COLUMNS = ['namespace', 'journal', ...PLACE];
+
+type Journal = Pick<QueueRow, 'namespace' | 'journal'>;
+
+/** The row of `_journals`; `lock` keeps it as it is until the transaction ends. */
 export async function readQueue(
   connection: SchemaConnection,
-  namespace: string,
+  { namespace, journal }: Journal,
   { lock = false } = {},
 ): Promise<QueueRow | null> {
-  const columns = connection.list(['journal', 'token', 'position', 'past']);
-  const sql = `SELECT ${columns} FROM _queues WHERE namespace = ?${lock ? connection.dialect.lockRowsSql : ''}`;
-  const [row] = await connection.kept(sql, [namespace]);
-  if (row === undefined) return null;
-  const [journal, token, position, past] = row;
+  const end = lock ? connection.dialect.lockRowsSql : '';
+  const sql = `SELECT ${connection.list(PLACE)} FROM _journals WHERE namespace = ? AND journal = ?${end}`;
+  const [row] = await connection.kept(sql, [namespace, journal]);
+  return row === undefined ? null : rowOf([namespace, journal, ...row]);
+}
+
+function rowOf([namespace, journal, token, position, past]: readonly unknown[]): QueueRow {
   return {
-    namespace,
-    journal: journal === null ? null : String(journal),
+    namespace: String(namespace),
+    journal: String(journal),
     token: Number(token),
     position: Number(position),
-    past: JSON.parse(String(past)) as PastOwner[],
+    past: JSON.parse(String(past)) as PastPlace[],
   };
 }
 
-/** For a transaction. */
-export async function ownQueue(
-  connection: SchemaConnection,
-  place: { readonly namespace: string; readonly journal: string },
-  from: 'nobody' | 'anybody',
-): Promise<QueueRow> {
-  const { namespace, journal } = place;
-  if ((await readQueue(connection, namespace)) === null) {
-    const keep = connection.dialect.keepSql('namespace');
-    const columns = connection.list(['namespace', 'journal', 'token', 'position', 'past']);
-    await connection.run(`INSERT INTO _queues (${columns}) VALUES (?, NULL, 0, 0, '[]') ${keep}`, [namespace]);
-  }
-  const row = await readQueue(connection, namespace, { lock: true });
-  const next = owned(row, namespace, journal, from);
-  if (next !== row) await changeQueue(connection, next);
-  return next;
+export async function listQueues(connection: SchemaConnection, namespace: string | null): Promise<ListedQueue[]> {
+  const { nowMsSql } = connection.dialect;
+  const age = `CASE WHEN written_at = 0 THEN NULL ELSE ${nowMsSql} - written_at END`;
+  const where = namespace === null ? '' : 'WHERE namespace = ?';
+  const sql = `SELECT ${connection.list(COLUMNS)}, ${age} FROM _journals ${where} ORDER BY namespace, journal`;
+  const rows = await connection.rows(sql, namespace === null ? [] : [namespace]);
+  return rows.map((row) => ({ ...rowOf(row), writtenMsAgo: row[5] === null ? null : Math.max(0, Number(row[5])) }));
 }
 
 /** For a transaction. */
-export async function releaseQueue(connection: SchemaConnection, owner: QueueOwner): Promise<void> {
-  const row = await readQueue(connection, owner.namespace, { lock: true });
-  if (row === null) return;
-  const next = givenUp(row, owner);
-  if (next !== row) await changeQueue(connection, next);
+export async function claimQueue(connection: SchemaConnection, of: Journal): Promise<QueueRow> {
+  const known = await readQueue(connection, of);
+  if (known !== null) return known;
+  await insertQueue(connection, { ...of, token: 1, position: 0, past: [] });
+  return (await readQueue(connection, of, { lock: true })) as QueueRow;
+}
+
+/** Leaves a row alone that is there. */
+async function insertQueue(connection: SchemaConnection, row: QueueRow): Promise<void> {
+  const into = `INSERT INTO _journals (${connection.list([...COLUMNS, 'written_at'])}) VALUES (?, ?, ?, ?, ?, 0)`;
+  await connection.run(`${into} ${connection.dialect.keepSql('namespace', 'journal')}`, valuesOf(row));
+}
+
+function valuesOf({ namespace, journal, token, position, past }: QueueRow): SqlParam[] {
+  return [namespace, journal, token, position, JSON.stringify(past)];
 }
 
 /** For a transaction. */
@@ -55,29 +64,34 @@ export async function buryOrphans(
   owner: QueueOwner,
   orphans: readonly Orphan[],
 ): Promise<void> {
-  const row = await readQueue(connection, owner.namespace, { lock: true });
+  const row = await readQueue(connection, owner, { lock: true });
   const { letters, row: next } = burial(row, owner, orphans);
   for (const letter of letters) await addLetter(connection, letter);
   if (next !== null && next !== row) await changeQueue(connection, next);
 }
 
 async function changeQueue(connection: SchemaConnection, row: QueueRow): Promise<void> {
-  const changes = ['journal', 'token', 'position', 'past'].map((name) => `${connection.quoted(name)} = ?`).join(', ');
-  const { namespace, journal, token, position, past } = row;
-  const values = [journal, token, position, JSON.stringify(past), namespace];
-  await connection.run(`UPDATE _queues SET ${changes} WHERE namespace = ?`, values);
+  const changes = PLACE.map((name) => `${connection.quoted(name)} = ?`).join(', ');
+  const [namespace, journal, ...values] = valuesOf(row);
+  const sql = `UPDATE _journals SET ${changes} WHERE namespace = ? AND journal = ?`;
+  await connection.run(sql, [...values, namespace as string, journal as string]);
 }
 
-/** Replaces the row, whatever its owner; for a transaction. */
+/** Sets the row as given; for a transaction. */
 export async function writeQueue(connection: SchemaConnection, row: QueueRow): Promise<void> {
-  const { namespace, journal, token, position, past } = row;
-  const columns = connection.list(['namespace', 'journal', 'token', 'position', 'past']);
-  await connection.run('DELETE FROM _queues WHERE namespace = ?', [namespace]);
-  const values = [namespace, journal, token, position, JSON.stringify(past)];
-  await connection.run(`INSERT INTO _queues (${columns}) VALUES (?, ?, ?, ?, ?)`, values);
+  await insertQueue(connection, row);
+  await changeQueue(connection, row);
 }
 
-export async function moveQueue(connection: SchemaConnection, namespace: string, position: number): Promise<void> {
-  const sql = `UPDATE _queues SET ${connection.quoted('position')} = ? WHERE namespace = ?`;
-  await connection.kept(sql, [position, namespace]);
+/** Adds a row of an older format; for a transaction. One that is there goes on where the further of both is. */
+export async function mergeQueue(connection: SchemaConnection, row: QueueRow): Promise<void> {
+  await insertQueue(connection, row);
+  const known = await readQueue(connection, row, { lock: true });
+  if (known !== null) await changeQueue(connection, laterPlace(row, known));
+}
+
+export async function moveQueue(connection: SchemaConnection, of: Journal, position: number): Promise<void> {
+  const set = `${connection.quoted('position')} = ?, written_at = ${connection.dialect.nowMsSql}`;
+  const sql = `UPDATE _journals SET ${set} WHERE namespace = ? AND journal = ?`;
+  await connection.kept(sql, [position, of.namespace, of.journal]);
 }

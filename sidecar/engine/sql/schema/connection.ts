@@ -28,6 +28,8 @@ export interface SchemaDialect extends Pick<SqlDialect, 'quoted' | 'placeholder'
   readonly takenSql: string | null;
   /** End of a SELECT whose rows stay as they are until the transaction ends; empty if nothing else writes meanwhile. */
   readonly lockRowsSql: string;
+  /** Epoch milliseconds by the clock of the database. */
+  readonly nowMsSql: string;
   /** End of an INSERT that leaves a row alone if it has the same values in the columns of this key. */
   keepSql(...key: readonly string[]): string;
   /** End of CREATE TABLE, after the columns. */

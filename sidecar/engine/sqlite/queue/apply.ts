@@ -6,6 +6,7 @@ import type { DeadLetter, SlotClaim } from '#engine/queues.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Connection } from '../connection.ts';
+import { NOW_MS_SQL } from '../dialect.ts';
 import { diagnose } from '../failures.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork, Refusal } from '../worker/messages.ts';
 import { needsSavepoint, runQueued } from '../write.ts';
@@ -17,8 +18,8 @@ const CLAIM = `
   WHERE expires_at <= ?`;
 const CLAIMED =
   'SELECT fingerprint, result, expires_at AS expiresAt FROM _idempotency WHERE kid = ? AND namespace = ? AND key = ?';
-const OWNER = 'SELECT journal, token, position FROM _queues WHERE namespace = ?';
-const MOVE = 'UPDATE _queues SET position = ? WHERE namespace = ?';
+const PLACE = 'SELECT token, position FROM _journals WHERE namespace = ? AND journal = ?';
+const MOVE = `UPDATE _journals SET position = ?, written_at = ${NOW_MS_SQL} WHERE namespace = ? AND journal = ?`;
 const FORGET_LETTER = 'DELETE FROM _dead_letters WHERE id = ?';
 const ADD_LETTER = `
   INSERT INTO _dead_letters (id, namespace, kid, op, payload, code, message, time, is_retry_wanted)
@@ -28,7 +29,7 @@ const ADD_LETTER = `
 /** Refusal of an entry whose key a write with another payload has. */
 const CONFLICT = refusalOf(new IdempotencyConflictError());
 
-/** A batch and its position in one transaction; `BEGIN IMMEDIATE` keeps every other owner out until its end. */
+/** A batch and its position in one transaction; `BEGIN IMMEDIATE` keeps every other writer out until its end. */
 export function applyQueue(connection: Connection, call: ApplyCall): ApplyAnswer {
   const refusals = new Map<number, Refusal>();
   for (;;) {
@@ -84,18 +85,18 @@ class ApplyAttempt {
     } else {
       for (const [at, step] of batch.steps.entries()) if (step.position > applied) this.#runStep(step, at);
     }
-    if (last > applied) this.#connection.own(MOVE).run(last, owner.namespace);
+    if (last > applied) this.#connection.own(MOVE).run(last, owner.namespace, owner.journal);
     db.exec('COMMIT');
     return { outcome: 'applied', letters: this.#letters };
   }
 
-  /** Null if the queue has another owner. */
+  /** Null if the place has another token. */
   #appliedPosition(): number | null {
     const { namespace, journal, token } = this.#call.owner;
-    const row = this.#connection.own(OWNER).get(namespace) as
-      | { readonly journal: string | null; readonly token: number; readonly position: number }
+    const row = this.#connection.own(PLACE).get(namespace, journal) as
+      | { readonly token: number; readonly position: number }
       | undefined;
-    return row?.journal === journal && row.token === token ? row.position : null;
+    return row?.token === token ? row.position : null;
   }
 
   #runStep(step: QueueStep, at: number): void {

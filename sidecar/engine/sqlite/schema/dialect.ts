@@ -1,5 +1,5 @@
 import type { SchemaConnection, TransactionalDialect } from '#engine/sql/schema/connection.ts';
-import { numberText, physicalTable, quoted, sqlType, toPhysical } from '../dialect.ts';
+import { NOW_MS_SQL, numberText, physicalTable, quoted, sqlType, toPhysical } from '../dialect.ts';
 import { changeTable } from './alter.ts';
 import { createIndexSql, createTableSql, renameTableSql } from './ddl.ts';
 
@@ -20,6 +20,7 @@ export const SQLITE_SCHEMA: TransactionalDialect = {
   },
   takenSql: null,
   lockRowsSql: '',
+  nowMsSql: NOW_MS_SQL,
   keepSql: (...key) => `ON CONFLICT (${key.map((name) => `"${name}"`).join(', ')}) DO NOTHING`,
   tableOptions: ' STRICT',
   returnsIds: true,

@@ -222,7 +222,7 @@ export interface ApplyCall extends CallBase {
 export type ApplyAnswer =
   /** Dead letters made of refused entries. */
   | { readonly outcome: 'applied'; readonly letters: readonly DeadLetter[] }
-  /** The queue has another owner. */
+  /** The place has another token, or is not there. */
   | { readonly outcome: 'lost' }
   /** The queue's position is beyond `knownTo`. */
   | { readonly outcome: 'moved' }
