@@ -28,7 +28,7 @@ async function definitions(): Promise<string[]> {
 it('makes the system tables once, when several sidecars start at once, and completes what a crash cut off', async () => {
   await world.engine.ping(within(5000));
   const whole = await definitions();
-  expect(whole).toHaveLength(9);
+  expect(whole).toHaveLength(10);
   await client.query('DROP INDEX by_expiry ON _idempotency');
   await client.query('DROP TABLE _dead_letters, _meta');
   const engines = await Promise.all([1, 2, 3].map(() => openMysql(world.url)));

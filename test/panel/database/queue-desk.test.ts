@@ -13,7 +13,7 @@ function access(listLetters: () => Promise<unknown>): DatabaseAccess {
       journal: { isAvailable: true, bytesOnDisk: 4096 },
     }),
     overview: () => [
-      { namespace: 'stats', pending: 8, oldestTime: OLDEST, isHalted: true, isLost: false, isListed: true },
+      { namespace: 'stats', pending: 8, oldestTime: OLDEST, isHalted: true, isForeign: false, isListed: true },
     ],
   };
   const parts = { engine: { queues: { listLetters } }, writeBuffer };
