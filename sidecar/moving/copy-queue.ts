@@ -7,7 +7,7 @@ import { type CopyEngines, MoveRefused, type MoveReport } from './report.ts';
 
 /** Data of write-behind for a namespace beside its rows (docs/write-behind.md). */
 export interface NamespaceQueue {
-  /** Of each journal that has buffered the namespace. */
+  /** Places of the journals that have buffered the namespace. */
   readonly rows: readonly QueueRow[];
   /** Oldest first. */
   readonly letters: readonly DeadLetter[];

@@ -3,7 +3,7 @@ import type { CallBounds } from '../engine/rows.ts';
 
 /** Which sidecar will retry a dead letter, or why none will. */
 type LetterProspect =
-  /** One of the sidecars with these journals will, at the end of its queue. */
+  /** A sidecar with one of these journals will, at the end of its queue. */
   | { readonly kind: 'served'; readonly journals: readonly string[] }
   /** The namespace is not listed under `writeBehind.namespaces`. */
   | { readonly kind: 'notListed' }

@@ -11,7 +11,7 @@ import { buffered, healthOf, LATER, Scores, sidecarsOfTest } from './write-behin
 /** Several boxes buffer one namespace, each with a journal of its own (docs/cluster.md). */
 
 const SOON = { timeout: 30_000, interval: 100 };
-/** What waits at a stop is left to the next start, as by a kill. */
+/** A stop leaves waiting writes to the next start, as by a kill. */
 const LEFT = { ...LATER, drainOnStopMs: 0 };
 
 const start = sidecarsOfTest();
