@@ -88,6 +88,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const lent = {
       ...base,
       backups,
+      neighbours,
       monotonicNow,
       handlers,
       gate,

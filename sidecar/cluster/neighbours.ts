@@ -70,6 +70,12 @@ export class Neighbours {
     return this.#options.instance.id;
   }
 
+  /** This sidecar as the others see it; without an address before `begin`. */
+  own(): Omit<Neighbour, 'seenAt'> {
+    const { instance } = this;
+    return { instance, box: hostname(), url: this.#url, version: this.#options.version, isAlive: true };
+  }
+
   /** Others as they were seen last, sorted by instance. */
   others(): Neighbour[] {
     const now = this.#monotonic();

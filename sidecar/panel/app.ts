@@ -15,6 +15,7 @@ import { bridgeRoutes } from './routes/bridge.ts';
 import { bundleToolsRoutes } from './routes/bundle-tools.ts';
 import { bundleRoutes } from './routes/bundles.ts';
 import { chartsRoutes } from './routes/charts.ts';
+import { clusterRoutes } from './routes/cluster.ts';
 import { databaseRoutes } from './routes/database.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { installsRoutes } from './routes/installs.ts';
@@ -62,6 +63,7 @@ export function panelRoutes(services: PanelServices): PanelRoute[] {
     ...eventsRoutes(services),
     ...logsRoutes(services),
     ...chartsRoutes(services),
+    ...clusterRoutes(services),
     ...databaseRoutes(services),
     ...rowExchangeRoutes(services),
     ...backupRoutes(services),

@@ -9,6 +9,7 @@ import type { SchemaCatalog } from '../schema/catalog.ts';
 import type { NamespaceGate } from '../schema/gate.ts';
 import type { createSchemaHandlers } from '../schema/handlers.ts';
 import type { WriteBuffer } from '../write-behind/write-buffer.ts';
+import type { Box } from './shapes/cluster.ts';
 
 /** Parts of the sidecar that the panel uses. */
 export interface PanelBase {
@@ -23,6 +24,8 @@ export interface PanelBase {
   readonly calls: CallWatch;
   /** null if write-behind is off. */
   readonly writeBuffer: WriteBuffer | null;
+  /** Sidecars of the database. */
+  readonly neighbours: { own(): Box; others(): readonly Box[] };
   /** Address of the API; null until it listens. */
   readonly apiAddress: () => string | null;
   /** The keeper that started this sidecar; null without one. */

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolder } from '#support/test-folder.ts';
@@ -148,6 +149,20 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     await other.getByText('guest').first().waitFor();
     const { control } = panel.services.server;
     expect(control.status().state).toBe('stopped');
+  });
+
+  it('says which box it comes from, and which others use its database', async () => {
+    const boxes = page.getByRole('list', { name: 'Boxes on this database' });
+    expect(await boxes.count()).toBe(0);
+    const row = { instance: 'other', box: 'box2', url: 'https://10.0.0.2:20771', version: '1.2.3', seenAt: 1 };
+    await panel.services.base.engine.cluster.putSidecar(row, null, { deadline: performance.now() + 10_000 });
+    await boxes.waitFor();
+    await page.getByText(`This page comes from ${hostname()}.`).waitFor();
+    expect(await boxes.getByRole('listitem').allTextContents()).toEqual([
+      expect.stringMatching(`^Running${hostname()}this one${panel.apiAddress}`),
+      'Runningbox2https://10.0.0.2:207711.2.3',
+    ]);
+    await expectAccessible(page);
   });
 
   it('opens the menu of a phone by keyboard, and closes it on the way to a page', async () => {

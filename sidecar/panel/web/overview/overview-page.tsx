@@ -3,6 +3,7 @@ import { Loading } from '../components/states.tsx';
 import { live } from '../core/events.ts';
 import { t } from '../core/i18n.ts';
 import { useStore } from '../core/store.ts';
+import { BoxesSection } from './boxes-section.tsx';
 import { ChartsSection } from './charts-section.tsx';
 import { NextRestart } from './next-restart.tsx';
 import { ServerView } from './server-view.tsx';
@@ -14,6 +15,7 @@ export function OverviewPage() {
     <PageFrame title={t('overview.title')}>
       {status === null ? <Loading /> : <ServerView status={status} />}
       {status !== null && status.backend !== 'none' && <NextRestart />}
+      <BoxesSection />
       <ChartsSection hasServer={status?.backend !== 'none'} />
     </PageFrame>
   );
