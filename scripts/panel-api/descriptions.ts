@@ -95,7 +95,6 @@ export const DESCRIPTIONS: Readonly<Record<string, Description>> = {
     answer: 'series and marks',
     query: { range: '`1h`, `6h`, `24h` or `7d`' },
   },
-  'GET /api/cluster': { summary: 'Sidecars of the database, as this one sees them', answer: '`own` and `others`' },
   'GET /api/server-name': { summary: 'Name of the game server', answer: '`name`' },
   'GET /api/database/namespaces': {
     summary: 'Namespaces and tables with their sizes',

@@ -1,4 +1,4 @@
-import { AUTHENTICATED, forTokens, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, type PanelRoute, route } from '../http/route.ts';
 import type { PanelBase } from '../panel-base.ts';
 import type { Box, ClusterAnswer } from '../shapes/cluster.ts';
 
@@ -12,7 +12,7 @@ export function clusterRoutes({ base: { neighbours } }: ClusterServices): PanelR
     route({
       method: 'GET',
       path: '/api/cluster',
-      access: forTokens(AUTHENTICATED),
+      access: AUTHENTICATED,
       handle: (): ClusterAnswer & Record<string, unknown> => ({
         own: boxOf(neighbours.own()),
         others: neighbours.others().map(boxOf),
