@@ -103,9 +103,7 @@ export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
       tell({ event: 'update.available', facts: [version], data: { version } });
     offered = version;
   });
-  const needed = 'settings.write';
-  notices.onChange(() => events.publish('notices', { targets: notices.list().targets }, needed));
-  events.greet('notices', () => ({ targets: notices.list().targets }), needed);
+  notices.onChange(() => events.publish('notices', { targets: notices.list().targets }, 'settings.write'));
   return new UpkeepNews({
     ...{ folder: config.dataFolder, certificate: config.api.tls?.certFile ?? null, tell, now },
     endingKeys: config.keys.flatMap(({ kid, previous }) => (previous === null ? [] : { kid, until: previous.until })),

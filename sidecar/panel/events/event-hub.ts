@@ -36,7 +36,7 @@ export class EventHub {
   /** Streams that have new lines to write. */
   readonly #due = new Set<EventStream>();
   /** Events that a new stream gets at once, beside those of the options. */
-  readonly #greetings = new Map<string, { readonly data: () => unknown; readonly needed: Permission | null }>();
+  readonly #greetings = new Map<string, () => unknown>();
   #isPumping = false;
 
   constructor(options: EventHubOptions) {
@@ -62,9 +62,9 @@ export class EventHub {
     if (isFull) throw new PanelError('events.tooMany', { retryAfterSeconds: 5 });
   }
 
-  /** A new stream that may read it gets this event at once. */
-  greet(name: 'schedule' | 'notices', data: () => unknown, needed: Permission | null = null): void {
-    this.#greetings.set(name, { data, needed });
+  /** A new stream gets this event at once. */
+  greet(name: 'schedule', data: () => unknown): void {
+    this.#greetings.set(name, data);
   }
 
   /** Writes to `out` until it closes. `after`: the last line that the reader has; null: only new lines. */
@@ -80,9 +80,7 @@ export class EventHub {
     stream.send('permissions', encodeEvent('permissions', { permissions: [...reader.permissions] }));
     const trouble = this.#options.databaseTrouble?.() ?? null;
     if (trouble !== null) stream.send('health', encodeEvent('health', trouble));
-    for (const [name, { data, needed }] of this.#greetings) {
-      if (needed === null || stream.can(needed)) stream.send(name, encodeEvent(name, data()));
-    }
+    for (const [name, data] of this.#greetings) stream.send(name, encodeEvent(name, data()));
     stream.pump();
   }
 
