@@ -34,6 +34,9 @@ function held() {
 
 const call = (offset: number) => api.client.envelope(PATH, { ...PAYLOAD, offset });
 
+/** A hundred thousand frames are some minutes of a busy machine. */
+const MESSAGE_MS = 300_000;
+
 describe('a stream', () => {
   it('answers in any order, and calls of one message together', async () => {
     const { ends, handle } = held();
@@ -130,24 +133,28 @@ describe('a stream', () => {
     expect((await last).status).toBe(200);
   });
 
-  it('with as many frames as a message can hold lets other callers in between', async () => {
-    await start();
-    const frame = callFrame('', EMPTY);
-    const count = Math.floor(8_388_608 / frame.length);
-    let answered = 0;
-    stream.socket.on('message', (message: Buffer) => {
-      answered += readAnswers(message).length;
-    });
-    stream.socket.send(Buffer.concat(Array<Buffer>(count).fill(frame)));
-    await expect.poll(() => answered, { interval: 1 }).toBeGreaterThan(0);
-    const others = api.client.with({ transport: 'post', connections: 1 });
-    for (let sent = 0; sent < 5; sent += 1) expect((await others.call('find', PAYLOAD)).status).toBe(200);
-    await others.close();
-    // By turns of the event loop: a caller waits for a few of them, and not for the message.
-    expect(answered).toBeLessThan(count / 2);
-    await expect.poll(() => answered).toBe(count);
-    expect((await stream.send(PATH, call(0))).status).toBe(200);
-  });
+  it(
+    'with as many frames as a message can hold lets other callers in between',
+    async () => {
+      await start();
+      const frame = callFrame('', EMPTY);
+      const count = Math.floor(8_388_608 / frame.length);
+      let answered = 0;
+      stream.socket.on('message', (message: Buffer) => {
+        answered += readAnswers(message).length;
+      });
+      stream.socket.send(Buffer.concat(Array<Buffer>(count).fill(frame)));
+      await expect.poll(() => answered, { interval: 1 }).toBeGreaterThan(0);
+      const others = api.client.with({ transport: 'post', connections: 1 });
+      for (let sent = 0; sent < 5; sent += 1) expect((await others.call('find', PAYLOAD)).status).toBe(200);
+      await others.close();
+      // By turns of the event loop: a caller waits for a few of them, and not for the message.
+      expect(answered).toBeLessThan(count / 2);
+      await expect.poll(() => answered, { timeout: MESSAGE_MS }).toBe(count);
+      expect((await stream.send(PATH, call(0))).status).toBe(200);
+    },
+    MESSAGE_MS,
+  );
 
   it('with broken frames behind good ones begins none of them', async () => {
     await start();

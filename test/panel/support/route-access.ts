@@ -48,6 +48,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /api/players': all('console.read'),
   'POST /api/players/kick': all('players.kick'),
 
+  'GET /api/cluster': 'account',
+
   'GET /api/schedule': 'account',
   'POST /api/schedule/save': all('schedule.write'),
   'POST /api/schedule/delete': all('schedule.write'),
