@@ -9,6 +9,8 @@ let client: mysql.Connection;
 beforeAll(async () => {
   world = await openWorld();
   client = await mysql.createConnection(world.url);
+  // The server's default is another one: an open transaction would keep its tables from being dropped.
+  await client.query('SET autocommit = 1');
 });
 
 afterAll(async () => {
