@@ -35,7 +35,7 @@ const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
 /** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. One after another. */
 const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 /** Tests that judge how long an answer takes. */
-const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
+const TIMED_TESTS = ['test/attacks/**/*.test.ts', 'test/stream/frames.test.ts'];
 /** Tests that replace modules, or change the process or modules that others share. */
 const ISOLATED_TESTS = [
   'test/panel/installs/full-disk.test.ts',
@@ -90,8 +90,7 @@ export default defineConfig({
   plugins: [BUILT_THREADS],
   test: {
     pool: 'forks',
-    // One more than processors: a worker waits for a browser, a child process or a server in a third of its time.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
