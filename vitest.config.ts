@@ -35,7 +35,7 @@ const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
 /** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. One after another. */
 const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 /** Tests that judge how long an answer takes. */
-const TIMED_TESTS = ['test/attacks/**/*.test.ts', 'test/stream/frames.test.ts'];
+const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
 /** Tests that replace modules, or change the process or modules that others share. */
 const ISOLATED_TESTS = [
   'test/panel/installs/full-disk.test.ts',
