@@ -47,7 +47,7 @@ const ISOLATED_TESTS = [
   'test/panel/{backups,browser}/backups.test.ts',
 ];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
-/** Of every project: tests start the sidecar. */
+/** Set-up of every project: its tests start the sidecar. */
 const PROGRAMS = ['./test/support/compile-cache.ts', './test/support/built-sidecar.ts'];
 const WORKER_PROGRAM = './test/support/worker-program.ts';
 
