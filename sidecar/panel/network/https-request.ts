@@ -1,16 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { request as requestPlain } from 'node:http';
-import { request as requestTls } from 'node:https';
-import { isIP } from 'node:net';
 import { PanelError } from '../panel-error.ts';
-import type { PinnedHost } from './host-policy.ts';
+import { type PinnedRequest, sendPinned } from './pinned-request.ts';
 
-export interface HttpsCall {
-  readonly url: URL;
-  readonly pinned: PinnedHost;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Certificates, or null for Node's own. */
-  readonly authorities: string | null;
+export interface HttpsCall extends Omit<PinnedRequest, 'body' | 'signal'> {
   readonly signal?: AbortSignal;
   readonly mostBytes?: number;
   readonly timeoutMs?: number;
@@ -31,33 +23,21 @@ const MOST_BYTES = 1024 ** 2;
  *
  * @throws PanelError `bundleTools.network`, whose detail holds nothing that the other side sent
  */
-export function httpsGet(call: HttpsCall): Promise<HttpsAnswer> {
-  const { url, pinned, headers, authorities, signal, timeoutMs = LIMIT_MS, mostBytes = MOST_BYTES } = call;
+export async function httpsGet(call: HttpsCall): Promise<HttpsAnswer> {
+  const { signal, timeoutMs = LIMIT_MS, mostBytes = MOST_BYTES, ...request } = call;
   const limit = AbortSignal.timeout(timeoutMs);
-  return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => {
-      const reason = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : (error.code ?? 'the connection failed');
-      reject(new PanelError('bundleTools.network', { detail: `${url.host}: ${reason}` }));
-    };
-    const request = url.protocol === 'http:' ? requestPlain : requestTls;
-    const sent = request({
-      ...{ method: 'GET', host: pinned.address, port: pinned.port, path: `${url.pathname}${url.search}` },
-      // The certificate is judged by the name, or by the address if that is the name.
-      ...(isIP(pinned.host) === 0 ? { servername: pinned.host } : {}),
-      ...(authorities === null ? {} : { ca: authorities }),
-      headers: { ...headers, host: url.host, 'accept-encoding': 'identity', 'user-agent': 'game-server-panel' },
-      agent: false,
+  try {
+    const response = await sendPinned({
+      ...request,
       signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
     });
-    sent.on('error', fail);
-    sent.on('response', (response) => {
-      readBody(response, mostBytes).then(
-        (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
-        fail,
-      );
-    });
-    sent.end();
-  });
+    const body = await readBody(response, mostBytes);
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  } catch (error) {
+    const { code = 'the connection failed' } = error as NodeJS.ErrnoException;
+    const reason = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : code;
+    throw new PanelError('bundleTools.network', { detail: `${call.url.host}: ${reason}` });
+  }
 }
 
 async function readBody(response: IncomingMessage, mostBytes: number): Promise<Buffer> {

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
 import { isIP } from 'node:net';
 import { orLate } from '#sidecar/deadline.ts';
+import { ConnectionFailed, sendPinned } from '../../network/pinned-request.ts';
 import type { NoticeFault } from '../../shapes/notices.ts';
 import { type AllowedHosts, hostOf } from './allowed-hosts.ts';
 import { type Delivery, shownAnswer, TRY_MS } from './delivery.ts';
@@ -51,12 +51,20 @@ export async function post(posting: Posting): Promise<Delivery> {
   const ms = () => Math.round(performance.now() - began);
   try {
     const address = await judgedAddress(posting, timeoutMs);
-    const response = await send(posting, address, AbortSignal.any([limit, posting.signal]), limit);
+    const { url, headers, authorities, body } = posting;
+    const pinned = { host: hostOf(url), port: url.port === '' ? 443 : Number(url.port), address };
+    const signal = AbortSignal.any([limit, posting.signal]);
+    const response = await sendPinned({ url, pinned, headers, authorities, body, signal });
     const text = await beginOf(response);
     return { ...judged(response, text, posting), ms: ms() };
   } catch (error) {
-    return { ...none, ms: ms(), error: error instanceof Failed ? error.fault : 'connect' };
+    return { ...none, ms: ms(), error: limit.aborted ? 'timeout' : faultOf(error) };
   }
+}
+
+function faultOf(error: unknown): NoticeFault {
+  if (error instanceof Failed) return error.fault;
+  return error instanceof ConnectionFailed && error.stage === 'tls' ? 'tls' : 'connect';
 }
 
 export async function systemResolve(host: string): Promise<readonly string[]> {
@@ -78,42 +86,6 @@ async function judgedAddress({ url, hosts, resolve }: Posting, timeoutMs: number
   const address = hosts.firstOf(host, resolved);
   if (address === null) throw new Failed('private');
   return address;
-}
-
-function send(
-  { url, body, headers, authorities }: Posting,
-  address: string,
-  signal: AbortSignal,
-  limit: AbortSignal,
-): Promise<IncomingMessage> {
-  const host = hostOf(url);
-  return new Promise((resolve, reject) => {
-    let stage: 'connect' | 'tls' | 'answer' = 'connect';
-    const sent = request({
-      ...{ method: 'POST', host: address, port: url.port === '' ? 443 : Number(url.port) },
-      ...{ path: `${url.pathname}${url.search}`, agent: false, signal },
-      // Whatever the environment says, a certificate is judged, by the name or by the address if that is the name.
-      rejectUnauthorized: true,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...(authorities === null ? {} : { ca: authorities }),
-      headers: {
-        ...{ host: url.host, 'user-agent': 'game-server-panel', 'accept-encoding': 'identity' },
-        ...{ 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
-        ...headers,
-      },
-    });
-    sent.on('socket', (socket) => {
-      socket.once('connect', () => {
-        stage = 'tls';
-      });
-      socket.once('secureConnect', () => {
-        stage = 'answer';
-      });
-    });
-    sent.on('error', () => reject(new Failed(limit.aborted ? 'timeout' : stage === 'tls' ? 'tls' : 'connect')));
-    sent.on('response', resolve);
-    sent.end(body);
-  });
 }
 
 /** The first bytes of the answer; an answer that breaks off or is slow has been given all the same. */
