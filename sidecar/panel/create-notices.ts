@@ -32,7 +32,6 @@ export interface NoticesParts {
   readonly settings: PanelSettings;
   readonly serverConfig: Pick<ServerConfig, 'serverName'>;
   readonly logs: PanelLogs;
-  readonly server: GameServer;
 }
 
 /** Notices without their sources. */
@@ -55,7 +54,8 @@ export function createNotices({ base, store, box, trouble, settings, serverConfi
   });
 }
 
-export interface NewsParts extends Pick<NoticesParts, 'base' | 'logs' | 'server' | 'trouble'> {
+export interface NewsParts extends Pick<NoticesParts, 'base' | 'logs' | 'trouble'> {
+  readonly server: GameServer;
   readonly notices: Notices;
   readonly events: EventHub;
   readonly audit: AuditLog;
@@ -88,13 +88,8 @@ export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
   const databaseNews = new DatabaseNews(tell);
   health.onChange((now) => databaseNews.follow(now));
   logs.onApiLine((line) => tellAny(backupNewsOf(line)));
-  const toldJobs = new Set<string>();
-  jobs.onChange((job) => {
-    const news = jobNewsOf(job);
-    if (news === null || toldJobs.has(job.id)) return;
-    toldJobs.add(job.id);
-    tell(news);
-  });
+  // A job ends once.
+  jobs.onChange((job) => tellAny(jobNewsOf(job)));
   let offered: string | null = null;
   updates.onChecked(() => {
     const { newest, staged } = updates.view();

@@ -25,6 +25,11 @@ export function isTimeZone(name: unknown): name is string {
   }
 }
 
+/** `23:05` */
+export function isTimeOfDay(text: unknown): text is string {
+  return typeof text === 'string' && /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text);
+}
+
 /** The machine's own zone. */
 export function machineTimeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -70,7 +70,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   const server = createGameServer({ base, store, trouble, audit, ...start });
   const status = () => server.control.status();
   const serverConfig = new ServerConfig({ settings, store, now, replaceFile });
-  const notices = createNotices({ base, store, box, trouble, settings, serverConfig, logs, server });
+  const notices = createNotices({ base, store, box, trouble, settings, serverConfig, logs });
   const bundleMarks = new BundleMarks({ settings, serverConfig, tags: new OwnTags(store), replaceFile });
   const bundles = new Bundles({ server: server.control, settings, marks: bundleMarks });
   const watchers = createWatchers(base, { store, trouble, log, server: server.control, serverPid: start.serverPid });

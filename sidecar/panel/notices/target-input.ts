@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { isRecord } from '../is-record.ts';
-import { isTimeZone, machineTimeZone } from '../local-time.ts';
+import { isTimeOfDay, isTimeZone, machineTimeZone } from '../local-time.ts';
 import { PanelError } from '../panel-error.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isLocale, type Locale } from '../shapes/locales.ts';
@@ -13,6 +13,7 @@ import {
   type QuietHours,
   USUAL_EVENTS,
 } from '../shapes/notices.ts';
+import { shownName } from '../typed-text.ts';
 
 /** Fields of a target that its owner sets. */
 export interface TargetFields {
@@ -57,7 +58,6 @@ type Given = Readonly<Record<string, unknown>>;
 const MAX_URL_CHARS = 2048;
 const MAX_CA_BYTES = 16_384;
 const SECRET_CHARS = { least: 16, most: 256 } as const;
-const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 /**
  * The target that follows from an earlier one, if there is one, and the given fields.
@@ -93,13 +93,9 @@ export function wrong(field: Field, expected: string): PanelError {
   return new PanelError(`notices.${field}` satisfies ErrorKey, { field, detail: `${field}: expected ${expected}` });
 }
 
-/** Shown in Discord and in logs, so it has no character that could forge a line. */
 function readName(given: unknown): string {
-  const name =
-    typeof given === 'string' && given.length <= 4 * MAX_NOTICE_NAME_CHARS ? given.trim().normalize('NFC') : '';
-  const isShown =
-    name !== '' && [...name].length <= MAX_NOTICE_NAME_CHARS && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name);
-  if (!isShown) throw wrong('name', `1 to ${MAX_NOTICE_NAME_CHARS} visible characters`);
+  const name = shownName(given, MAX_NOTICE_NAME_CHARS);
+  if (name === null) throw wrong('name', `1 to ${MAX_NOTICE_NAME_CHARS} visible characters`);
   return name;
 }
 
@@ -163,7 +159,7 @@ function readQuiet(given: unknown): QuietHours | null {
   const expected = 'null, or from and to as different times such as 23:00, timeZone, errors';
   if (!isRecord(given)) throw wrong('quiet', expected);
   const { from, to, timeZone = machineTimeZone(), errors = true, ...others } = given;
-  const isTimes = [from, to].every((time) => typeof time === 'string' && TIME.test(time)) && from !== to;
+  const isTimes = [from, to].every(isTimeOfDay) && from !== to;
   const isRight = isTimes && isTimeZone(timeZone) && typeof errors === 'boolean' && Object.keys(others).length === 0;
   if (!isRight) throw wrong('quiet', expected);
   return { from: from as string, to: to as string, timeZone, errors };

@@ -1,5 +1,5 @@
 import { isRecord } from '../is-record.ts';
-import { isTimeZone, machineTimeZone, momentOf } from '../local-time.ts';
+import { isTimeOfDay, isTimeZone, machineTimeZone, momentOf } from '../local-time.ts';
 import { PanelError } from '../panel-error.ts';
 import { isLine } from '../settings/config-document.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
@@ -17,7 +17,6 @@ const MAX_NAME_CHARS = 64;
 const MAX_TIMES = 24;
 const MAX_HOURS = 168;
 const MAX_DELAY_MINUTES = 120;
-const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const LOCAL = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 /** Permission that an action needs beside `schedule.write`. */
@@ -114,8 +113,7 @@ function readDays(given: unknown): number[] {
 }
 
 function readTimes(given: unknown): string[] {
-  const isTime = (time: unknown) => typeof time === 'string' && TIME.test(time);
-  if (!Array.isArray(given) || given.length === 0 || given.length > MAX_TIMES || !given.every(isTime)) {
+  if (!Array.isArray(given) || given.length === 0 || given.length > MAX_TIMES || !given.every(isTimeOfDay)) {
     throw wrong('when', `1 to ${MAX_TIMES} times such as 05:00`);
   }
   return [...new Set(given as string[])].sort();

@@ -8,7 +8,7 @@ import {
   MOST_TOKEN_ADDRESSES,
   NO_TOKEN_PERMISSIONS,
 } from '../shapes/tokens.ts';
-import { isTooLongToRead } from '../typed-text.ts';
+import { shownName } from '../typed-text.ts';
 
 /** Body of `POST /api/tokens/create`, as it was sent. */
 export interface TokenDraft {
@@ -39,13 +39,9 @@ export function readTokenFields(draft: TokenDraft, now: number): TokenFields {
   };
 }
 
-/** The console and the audit log show it beside the account, so it has no character that could forge a line. */
 function readName(given: unknown): string {
-  const isText = typeof given === 'string' && !isTooLongToRead(given) && given.isWellFormed();
-  const name = isText ? given.trim().normalize('NFC') : '';
-  const length = [...name].length;
-  const isShown = !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name);
-  if (length < 1 || length > MAX_TOKEN_NAME_CHARS || !isShown) refuse('name', 'expected 1 to 64 visible characters');
+  const name = shownName(given, MAX_TOKEN_NAME_CHARS);
+  if (name === null) refuse('name', 'expected 1 to 64 visible characters');
   return name;
 }
 

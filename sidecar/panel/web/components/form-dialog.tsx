@@ -11,6 +11,7 @@ interface FormDialogProps {
   /** Text of the button that sends the form. */
   readonly send: string;
   readonly kind?: ButtonKind;
+  readonly isWide?: boolean;
   /** The fields. */
   readonly children: ComponentChildren;
   /** Below the form, no part of it. */
@@ -19,11 +20,21 @@ interface FormDialogProps {
 }
 
 /** A dialog that is one form, to be sent or cancelled. */
-export function FormDialog({ title, form, send, kind = 'primary', children, below, onClose }: FormDialogProps) {
+export function FormDialog({
+  title,
+  form,
+  send,
+  kind = 'primary',
+  isWide = false,
+  children,
+  below,
+  onClose,
+}: FormDialogProps) {
   const id = useId();
   return (
     <Dialog
       title={title}
+      isWide={isWide}
       onClose={onClose}
       actions={
         <>
@@ -34,7 +45,7 @@ export function FormDialog({ title, form, send, kind = 'primary', children, belo
         </>
       }
     >
-      <form id={id} class="form" noValidate onSubmit={form.submit}>
+      <form id={id} class={isWide ? 'form wide' : 'form'} noValidate onSubmit={form.submit}>
         {children}
       </form>
       {below}

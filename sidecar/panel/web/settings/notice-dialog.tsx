@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { NOTICE_KINDS, type NoticeEvent, type NoticeTarget } from '#panel/shapes/notices.ts';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextArea, TextField } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { Fault } from '../components/states.tsx';
 import { type SentForm, useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
@@ -21,7 +20,6 @@ interface NoticeDialogProps {
 }
 
 const FIELDS = ['name', 'kind', 'url', 'line', 'secret', 'ca', 'events', 'quiet'] as const;
-const FORM = 'notice-target';
 
 /** A target of notices. */
 export function NoticeDialog({ target, events, onClose, onSaved }: NoticeDialogProps) {
@@ -37,47 +35,39 @@ export function NoticeDialog({ target, events, onClose, onSaved }: NoticeDialogP
   };
   const kinds = NOTICE_KINDS.filter((kind) => isManager || kind !== 'command');
   return (
-    <Dialog
+    <FormDialog
       isWide
       title={target === null ? t('notices.new') : target.name}
+      form={form}
+      send={t('common.save')}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('common.cancel')}</Button>
-          <Button type="submit" form={FORM} kind="primary" busy={form.isBusy}>
-            {t('common.save')}
-          </Button>
-        </>
-      }
     >
-      <form id={FORM} class="form notice-form" noValidate onSubmit={form.submit}>
-        <TextField
-          label={t('notices.name')}
-          value={draft.name}
-          maxLength={64}
-          error={form.faultOf('name')}
-          onInput={(name) => set({ name })}
-        />
-        <SelectField
-          label={t('notices.kind')}
-          value={draft.kind}
-          options={kinds.map((kind) => [kind, t(`notices.kind-${kind}`)] as const)}
-          error={form.faultOf('kind')}
-          onChange={(kind) => set({ kind: kind as NoticeDraft['kind'] })}
-        />
-        <PlaceFields draft={draft} set={set} form={form} isKept={target?.kind === draft.kind} />
-        <NoticeEvents draft={draft} events={events} fault={form.faultOf('events')} set={set} />
-        <QuietFields draft={draft} set={set} fault={form.faultOf('quiet')} />
-        <SelectField
-          label={t('common.language')}
-          value={draft.locale}
-          options={Object.entries(LANGUAGES)}
-          onChange={(locale) => set({ locale })}
-        />
-        <Checkbox label={t('notices.enabled')} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
-        {form.error !== null && <Fault error={form.error} />}
-      </form>
-    </Dialog>
+      <TextField
+        label={t('notices.name')}
+        value={draft.name}
+        maxLength={64}
+        error={form.faultOf('name')}
+        onInput={(name) => set({ name })}
+      />
+      <SelectField
+        label={t('notices.kind')}
+        value={draft.kind}
+        options={kinds.map((kind) => [kind, t(`notices.kind-${kind}`)] as const)}
+        error={form.faultOf('kind')}
+        onChange={(kind) => set({ kind: kind as NoticeDraft['kind'] })}
+      />
+      <PlaceFields draft={draft} set={set} form={form} isKept={target?.kind === draft.kind} />
+      <NoticeEvents draft={draft} events={events} fault={form.faultOf('events')} set={set} />
+      <QuietFields draft={draft} set={set} fault={form.faultOf('quiet')} />
+      <SelectField
+        label={t('common.language')}
+        value={draft.locale}
+        options={Object.entries(LANGUAGES)}
+        onChange={(locale) => set({ locale })}
+      />
+      <Checkbox label={t('notices.enabled')} checked={draft.enabled} onChange={(enabled) => set({ enabled })} />
+      {form.error !== null && <Fault error={form.error} />}
+    </FormDialog>
   );
 }
 

@@ -24,8 +24,7 @@ export function NoticesView() {
   const loaded = useLoaded<NoticesAnswer>('/api/notices');
   const [edited, edit] = useState<NoticeTarget | 'new' | null>(null);
   const [made, setMade] = useState<string | null>(null);
-  const [news, setNews] = useState<readonly NoticeTarget[] | null>(null);
-  useEffect(() => onEvent('notices', ({ targets }) => setNews(targets)), []);
+  useEffect(() => onEvent('notices', () => loaded.reload()), []);
   const add = (
     <Button kind="primary" onClick={() => edit('new')}>
       {t('notices.new')}
@@ -37,7 +36,7 @@ export function NoticesView() {
       <Ready of={loaded}>
         {({ targets, events }) => (
           <>
-            <TargetTable targets={news ?? targets} onEdit={edit} />
+            <TargetTable targets={targets} onEdit={edit} />
             {edited !== null && (
               <NoticeDialog
                 target={edited === 'new' ? null : edited}
