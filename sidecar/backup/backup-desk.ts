@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
-import { LOG_EVENT } from '../log-event.ts';
 import { MoveBusy, MoveRefused, type MoveReport } from '../moving/report.ts';
 import type { NamespaceGate, SyncPlace } from '../schema/gate.ts';
 import type { WriteBuffer } from '../write-behind/write-buffer.ts';
@@ -14,6 +13,7 @@ import { countNow, type PreviewTable } from './preview-restore.ts';
 import { DrillBook, type DrillResult } from './remote/drill-book.ts';
 import { type ListedRemote, listRemoteBackups, openedFolder, withOpenedBackup } from './remote/opened-backup.ts';
 import { restoreBackup } from './restore-backup.ts';
+import { tellFailedDrill, tellMade, tellNotMade } from './tell-backup.ts';
 
 export interface BackupDeskParts {
   readonly config: SidecarConfig;
@@ -125,9 +125,7 @@ export class BackupDesk {
     const ended = await this.#run(['backup', 'drill', '--config', this.#parts.config.file, '--json']);
     if (ended.output === '') throw refusalOf(ended);
     const { drill } = JSON.parse(ended.output) as { readonly drill: DrillResult };
-    const { ok, error, backup } = drill;
-    const facts = { event: LOG_EVENT.drillFailed, cause: error ?? '', backup: backup ?? 'none' };
-    if (!ok) this.#parts.log('error', 'a drill of the backups has failed: do not rely on them', facts);
+    if (!drill.ok) tellFailedDrill(this.#parts.log, drill);
     return drill;
   }
 
@@ -166,19 +164,18 @@ export class BackupDesk {
     this.#running?.stop();
   }
 
-  #tellMade({ path, rows, bytes, removed, remote }: MadeAndSent): void {
+  #tellMade(made: MadeAndSent): void {
     const { log } = this.#parts;
-    log('info', 'backup made', { event: LOG_EVENT.backupMade, path, rows, bytes, deleted: removed.join(', ') });
+    const { remote } = made;
+    tellMade(log, made);
     if (remote === null || !('error' in remote)) return;
-    const facts = { event: LOG_EVENT.backupFailed, cause: remote.error };
-    log('error', 'the backup is on this machine only: it could not be sent', facts);
+    tellNotMade(log, 'the backup is on this machine only: it could not be sent', remote.error);
   }
 
   #failed(ended: Ended): Error {
     const refusal = refusalOf(ended);
-    const facts = { event: LOG_EVENT.backupFailed, cause: refusal.message };
     if (!(refusal instanceof MoveBusy))
-      this.#parts.log('error', 'the backup failed: there is none of this time', facts);
+      tellNotMade(this.#parts.log, 'the backup failed: there is none of this time', refusal.message);
     return refusal;
   }
 

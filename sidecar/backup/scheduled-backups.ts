@@ -1,12 +1,12 @@
 import type { BackupConfig, BackupSchedule } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
-import { LOG_EVENT } from '../log-event.ts';
 import { newestBackup } from './backup-folder.ts';
 import type { BackupLease, DoneElsewhere } from './backup-lease.ts';
 import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
 import { DueWork } from './due-work.ts';
 import type { MadeAndSent, SentResult } from './make-backup.ts';
 import { isNewestUnsent } from './remote/sent-index.ts';
+import { tellMade, tellNotMade } from './tell-backup.ts';
 
 export interface ScheduledBackupsOptions {
   readonly backup: BackupConfig;
@@ -114,11 +114,10 @@ export class ScheduledBackups {
     const { backup, configFile, log } = this.#options;
     const ended = await this.#run(['backup', '--config', configFile, '--json', '--keep', String(backup.keep)]);
     if (ended.output === '') throw new Error(causeOf(ended));
-    const { path, rows, bytes, removed, remote } = JSON.parse(ended.output) as MadeAndSent;
-    const event = LOG_EVENT.backupMade;
-    log('info', 'backup made', { event, path, rows, bytes, deleted: removed.join(', ') });
+    const made = JSON.parse(ended.output) as MadeAndSent;
+    tellMade(log, made);
     this.#failedAt = null;
-    this.#tellSent(remote);
+    this.#tellSent(made.remote);
   }
 
   async #send(): Promise<void> {
@@ -140,9 +139,8 @@ export class ScheduledBackups {
     const { log } = this.#options;
     if ('error' in remote) {
       this.#unsentAt = Date.now();
-      log('error', 'the backup is on this machine only: it could not be sent; it is tried again every 15 minutes', {
-        ...{ event: LOG_EVENT.backupFailed, cause: remote.error },
-      });
+      const message = 'the backup is on this machine only: it could not be sent; it is tried again every 15 minutes';
+      tellNotMade(log, message, remote.error);
       return;
     }
     this.#unsentAt = null;
@@ -152,9 +150,8 @@ export class ScheduledBackups {
 
   #failed(cause: string): void {
     this.#failedAt = Date.now();
-    this.#options.log('error', 'the backup failed: there is none of this time; it is tried again every 15 minutes', {
-      ...{ event: LOG_EVENT.backupFailed, cause },
-    });
+    const message = 'the backup failed: there is none of this time; it is tried again every 15 minutes';
+    tellNotMade(this.#options.log, message, cause);
   }
 }
 

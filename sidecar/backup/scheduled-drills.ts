@@ -1,12 +1,12 @@
 import type { BackupConfig } from '../config/backup.ts';
 import type { EngineLog } from '../engine/log.ts';
-import { LOG_EVENT } from '../log-event.ts';
 import { MoveBusy } from '../moving/report.ts';
 import type { BackupLease, DoneElsewhere } from './backup-lease.ts';
 import { BackupProgram, causeOf } from './backup-program.ts';
 import { DueWork } from './due-work.ts';
 import { DrillBook, type DrillResult, isDrillOverdue, nextDrill } from './remote/drill-book.ts';
 import { hasSent } from './remote/sent-index.ts';
+import { tellFailedDrill } from './tell-backup.ts';
 
 export interface ScheduledDrillsOptions {
   readonly backup: BackupConfig;
@@ -100,7 +100,7 @@ export class ScheduledDrills {
     if (this.#work.isStopped) return null;
     if (ended.code === MoveBusy.exitCode) throw new Error(causeOf(ended));
     const result = readResult(ended.output) ?? this.#noResult(causeOf(ended));
-    const { ok, kind, backup, seconds, rows, error } = result;
+    const { ok, kind, backup, seconds, rows } = result;
     if (ok)
       log('info', 'the newest backup was tried out', {
         backup: backup ?? '',
@@ -108,11 +108,7 @@ export class ScheduledDrills {
         seconds,
         rows: rows ?? 'bytes only',
       });
-    else
-      log('error', 'a drill of the backups has failed: do not rely on them', {
-        ...{ event: LOG_EVENT.drillFailed, cause: error ?? '' },
-        backup: backup ?? 'none',
-      });
+    else tellFailedDrill(log, result);
     return result;
   }
 
