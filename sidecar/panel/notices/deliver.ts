@@ -4,11 +4,11 @@ import type { Delivery } from './delivery/delivery.ts';
 import { discordBody } from './delivery/discord-body.ts';
 import { post, type Resolve, systemResolve } from './delivery/post.ts';
 import { type CommandPlace, runCommand } from './delivery/run-command.ts';
-import type { Notice } from './notice.ts';
+import { type Notice, type UnsentNotice, wireNotice } from './notice.ts';
 import type { StoredTarget } from './target-store.ts';
 
 /** A try of a notice at a target. Never throws. */
-export type Deliver = (target: StoredTarget, notice: Notice, signal: AbortSignal) => Promise<Delivery>;
+export type Deliver = (target: StoredTarget, notice: UnsentNotice, signal: AbortSignal) => Promise<Delivery>;
 
 export interface DeliverOptions {
   /** Names, addresses and CIDR ranges of private networks that may be reached. */
@@ -39,11 +39,11 @@ export function createDeliver({
   const hosts = new AllowedHosts(privateHosts);
   const deliver: Deliver = async (target, notice, signal) => {
     const { kind, line, ca, secrets } = target;
-    const json = JSON.stringify(notice);
+    const json = JSON.stringify(wireNotice(notice));
     if (kind === 'command') return runCommand(line, `${json}\n`, place(), signal);
     if (secrets === null) return NO_SECRETS;
     const { url, secret } = secrets;
-    const body = kind === 'discord' ? JSON.stringify(discordBody(notice)) : json;
+    const body = kind === 'discord' ? JSON.stringify(discordBody(notice, target.locale)) : json;
     const headers = kind === 'discord' ? {} : signedHeaders(notice, json, secret);
     const to = new URL(url);
     if (kind === 'discord') to.searchParams.set('wait', 'true');

@@ -17,3 +17,15 @@ export interface Notice {
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
+
+/** Notice on its way, with what only a target for people shows. */
+export interface UnsentNotice extends Notice {
+  /** Lines beside `data`, for a target that shows `data` field by field. */
+  readonly story: readonly string[];
+  /** Begin of what has ended, or null. */
+  readonly since: string | null;
+}
+
+export function wireNotice({ story: _, since: __, ...notice }: UnsentNotice): Notice {
+  return notice;
+}

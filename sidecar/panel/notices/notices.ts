@@ -14,7 +14,7 @@ import {
 import type { Permission } from '../shapes/permissions.ts';
 import type { Deliver } from './deliver.ts';
 import type { News } from './news.ts';
-import type { Notice } from './notice.ts';
+import type { UnsentNotice } from './notice.ts';
 import { readTarget, type TargetFields, type TargetRules } from './target-input.ts';
 import { TargetQueue } from './target-queue.ts';
 import type { StoredTarget, TargetStore } from './target-store.ts';
@@ -37,6 +37,9 @@ export interface NoticeAuthor {
   readonly accountId: number;
   readonly permissions: ReadonlySet<Permission>;
 }
+
+/** News of a service, or of the notices themselves. */
+type ToldNews = Omit<News, 'event'> & { readonly event: TitledEvent };
 
 interface Target extends StoredTarget {
   readonly queue: TargetQueue;
@@ -140,7 +143,7 @@ export class Notices {
     const retryAfterSeconds = this.#tests.blockedSeconds(source);
     if (retryAfterSeconds > 0) throw new PanelError('rate.limited', { retryAfterSeconds });
     this.#tests.count(source);
-    const notice = this.#noticeFor(target, 'test', [this.#options.names().panel], {});
+    const notice = this.#noticeFor(target, ofOwn('test', [this.#options.names().panel], {}));
     const result = await this.#options.deliver(target, notice, new AbortController().signal);
     target.queue.note(result);
     this.#tellChange();
@@ -148,11 +151,11 @@ export class Notices {
     return { delivered, status, ms, answer, error };
   }
 
-  #tell({ event, facts, data }: News, except: string | null): void {
+  #tell(news: News, except: string | null): void {
     for (const target of this.#targets) {
-      const isListed = target.events.includes(event) || target.events.includes(ALL_EVENTS);
+      const isListed = target.events.includes(news.event) || target.events.includes(ALL_EVENTS);
       if (!target.enabled || !isListed || target.id === except) continue;
-      target.queue.tell(this.#noticeFor(target, event, facts, data));
+      target.queue.tell(this.#noticeFor(target, news));
     }
   }
 
@@ -163,31 +166,34 @@ export class Notices {
       deliver: (notice, signal) => deliver(target, notice, signal),
       digestOf: (events) => {
         const facts = events.map(({ event, count }) => `${noticeTitle(event as TitledEvent, target.locale)}: ${count}`);
-        return this.#noticeFor(target, 'digest', facts, { events });
+        return this.#noticeFor(target, ofOwn('digest', facts, { events }));
       },
       onDropped: (notice, cause) => this.#dropped(target, notice, cause),
-      onFailingDay: () => this.#tellOthers(target, 'notice.targetOff', [target.name], {}),
+      onFailingDay: () => this.#tellOthers(target, { event: 'notice.targetOff', data: {} }),
     });
     return { ...target, queue };
   }
 
-  #dropped(target: StoredTarget, { event }: Notice, cause: string): void {
+  #dropped(target: StoredTarget, { event }: UnsentNotice, cause: string): void {
     this.#options.log('a notice could not be delivered, and was dropped', { target: target.name, event, cause });
     // News of notices are told once: two targets that are away would tell each other for ever.
-    if (!event.startsWith('notice.')) this.#tellOthers(target, 'notice.dropped', [target.name, cause], { event });
+    if (!event.startsWith('notice.')) {
+      this.#tellOthers(target, { event: 'notice.dropped', data: { event }, story: [cause] });
+    }
   }
 
-  #tellOthers({ id, name }: StoredTarget, event: NoticeEvent, facts: readonly string[], data: News['data']): void {
-    this.tell({ event, facts, data: { target: name, ...data } }, id);
+  #tellOthers({ id, name }: StoredTarget, { event, data, story = [] }: Omit<News, 'facts'>): void {
+    this.tell({ event, facts: [name, ...story], data: { target: name, ...data }, story }, id);
   }
 
-  #noticeFor({ locale }: StoredTarget, event: TitledEvent, facts: readonly string[], data: News['data']): Notice {
+  #noticeFor({ locale }: StoredTarget, { event, facts, data, story = [], since = null }: ToldNews): UnsentNotice {
     const { now, names } = this.#options;
     const time = new Date(now()).toISOString();
     const level = event === 'test' || event === 'digest' ? 'info' : NOTICE_EVENTS[event];
     return {
       ...{ version: 1, id: randomBytes(12).toString('hex'), event, level, time, firstTime: time, count: 1 },
-      ...{ ...names(), title: noticeTitle(event, locale), text: facts.filter((fact) => fact !== '').join('\n'), data },
+      ...{ ...names(), title: noticeTitle(event, locale), text: facts.filter((fact) => fact !== '').join('\n') },
+      ...{ data, story, since },
     };
   }
 
@@ -209,6 +215,11 @@ export class Notices {
     this.#told = shown;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** All of it is text. */
+function ofOwn(event: TitledEvent, facts: readonly string[], data: News['data']): ToldNews {
+  return { event, facts, data, story: facts };
 }
 
 /** A command runs a program of this machine as the panel's user. */

@@ -2,7 +2,7 @@ import { AttemptLimit } from '../attempt-limit.ts';
 import type { NoticeTargetState, QuietHours } from '../shapes/notices.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { EventWindows } from './event-windows.ts';
-import type { Notice } from './notice.ts';
+import type { UnsentNotice } from './notice.ts';
 import { isQuiet, type QuietEvent, QuietTime } from './quiet-time.ts';
 
 const MOST_WAITING = 200;
@@ -18,9 +18,9 @@ const RETRIED_FAULTS: readonly unknown[] = ['dns', 'connect', 'tls', 'timeout', 
 export interface TargetQueueOptions {
   readonly quiet: QuietHours | null;
   /** Takes until the target has answered, at most its own limit. */
-  readonly deliver: (notice: Notice, signal: AbortSignal) => Promise<Delivery>;
-  readonly digestOf: (events: readonly QuietEvent[]) => Notice;
-  readonly onDropped: (notice: Notice, cause: string) => void;
+  readonly deliver: (notice: UnsentNotice, signal: AbortSignal) => Promise<Delivery>;
+  readonly digestOf: (events: readonly QuietEvent[]) => UnsentNotice;
+  readonly onDropped: (notice: UnsentNotice, cause: string) => void;
   /** Every try of the last 24 hours has failed; told once a day. */
   readonly onFailingDay: () => void;
   /** Epoch milliseconds. */
@@ -29,7 +29,7 @@ export interface TargetQueueOptions {
 }
 
 interface Waiting {
-  readonly notice: Notice;
+  readonly notice: UnsentNotice;
   readonly sinceMs: number;
   tries: number;
 }
@@ -60,7 +60,7 @@ export class TargetQueue {
     return { lastOkAt, lastTryAt, lastError, waiting: this.#waiting.length, dropped: this.#dropped };
   }
 
-  tell(notice: Notice): void {
+  tell(notice: UnsentNotice): void {
     const { quiet, now, monotonicNow } = this.#options;
     const isHeld = quiet !== null && isQuiet(quiet, now()) && !(quiet.errors && notice.level === 'error');
     if (isHeld) {
@@ -99,7 +99,7 @@ export class TargetQueue {
     this.#waiting.length = 0;
   }
 
-  #add(notice: Notice): void {
+  #add(notice: UnsentNotice): void {
     this.#waiting.push({ notice, sinceMs: this.#options.monotonicNow(), tries: 0 });
     if (this.#waiting.length <= MOST_WAITING) return;
     // The first may be on its way just now.

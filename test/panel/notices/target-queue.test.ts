@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '#panel/notices/delivery/delivery.ts';
-import type { Notice } from '#panel/notices/notice.ts';
+import type { UnsentNotice } from '#panel/notices/notice.ts';
 import { TargetQueue } from '#panel/notices/target-queue.ts';
 import type { QuietHours } from '#panel/shapes/notices.ts';
 
@@ -15,7 +15,7 @@ function failing(status: number, retryAfterMs: number | null = null): Delivery {
 
 function rig({ quiet = null }: { readonly quiet?: QuietHours | null } = {}) {
   const time = { ms: 0 };
-  const sent: { readonly at: number; readonly notice: Notice }[] = [];
+  const sent: { readonly at: number; readonly notice: UnsentNotice }[] = [];
   const dropped: string[] = [];
   const days: number[] = [];
   const answers: Delivery[] = [];
@@ -32,7 +32,7 @@ function rig({ quiet = null }: { readonly quiet?: QuietHours | null } = {}) {
     now: () => START + time.ms,
     monotonicNow: () => time.ms,
   });
-  function notice(event: string, changes: Partial<Notice> = {}): Notice {
+  function notice(event: string, changes: Partial<UnsentNotice> = {}): UnsentNotice {
     const at = new Date(START + time.ms).toISOString();
     const who = { panel: 'Town', server: 'Town RP', title: event, text: '' };
     return {
@@ -45,6 +45,8 @@ function rig({ quiet = null }: { readonly quiet?: QuietHours | null } = {}) {
       count: 1,
       ...who,
       data: {},
+      story: [],
+      since: null,
       ...changes,
     };
   }
@@ -70,7 +72,7 @@ function rig({ quiet = null }: { readonly quiet?: QuietHours | null } = {}) {
     notice,
     pass,
     always: always_,
-    tell: (event: string, changes?: Partial<Notice>) => queue.tell(notice(event, changes)),
+    tell: (event: string, changes?: Partial<UnsentNotice>) => queue.tell(notice(event, changes)),
   };
 }
 

@@ -1,8 +1,11 @@
+import type { Locale } from '../../shapes/locales.ts';
 import type { NoticeLevel } from '../../shapes/notices.ts';
-import type { Notice } from '../notice.ts';
+import type { UnsentNotice } from '../notice.ts';
+import { type DiscordField, discordFields } from './discord-fields.ts';
+import { cut, oneLine, unmarked } from './discord-text.ts';
 
-/** Discord's limits, in UTF-16 units: "Embed Limits" of its documentation. All of an embed is below 6,000. */
-const MAX = { username: 80, title: 256, description: 4096, footer: 256 } as const;
+/** Discord's limits, in UTF-16 units: "Embed Limits" of its documentation. */
+const MAX = { username: 80, title: 256, description: 4096, footer: 256, embed: 6000 } as const;
 const COLOUR: Readonly<Record<NoticeLevel, number>> = { info: 0x3b82f6, warning: 0xf59e0b, error: 0xdc2626 };
 /** Discord refuses names with these. */
 const REFUSED_NAME = /discord|clyde/gi;
@@ -17,30 +20,39 @@ export interface DiscordBody {
       readonly color: number;
       readonly timestamp: string;
       readonly footer: { readonly text: string };
+      readonly fields: readonly DiscordField[];
     },
   ];
   readonly allowed_mentions: { readonly parse: readonly [] };
 }
 
 /**
- * Body of a Discord webhook. The text may have been written by a player: it stands in a code block, which it cannot end, and
- * nobody is mentioned.
+ * Body of a Discord webhook: facts as fields, the rest as a text. Both may have been written by a player: they stand in code,
+ * which they cannot end, and nobody is mentioned.
  */
-export function discordBody({ title, text, level, time, count, panel, server }: Notice): DiscordBody {
+export function discordBody(notice: UnsentNotice, locale: Locale): DiscordBody {
+  const { level, time, count, panel } = notice;
   const series = count > 1 ? ` (×${count})` : '';
-  const room = MAX.description - 2 * FENCE.length - 2;
+  const title = `${cut(notice.title, MAX.title - series.length)}${series}`;
+  const footer = { text: oneLine(panel, MAX.footer) };
+  const fields = discordFields(notice, locale);
+  const text = notice.story.filter((line) => line !== '').join('\n');
+  const used = [title, footer.text, ...fields.flatMap(({ name, value }) => [name, value])].join('').length;
   return {
     username: nameOf(panel),
     embeds: [
       {
-        title: `${cut(title, MAX.title - series.length)}${series}`,
-        ...(text === '' ? {} : { description: `${FENCE}\n${cut(unfenced(text), room)}\n${FENCE}` }),
-        ...{ color: COLOUR[level], timestamp: time },
-        footer: { text: cut([server, panel].filter((name) => name !== '').join(' · ') || '-', MAX.footer) },
+        title,
+        ...(text === '' ? {} : { description: block(text, Math.min(MAX.description, MAX.embed - used)) }),
+        ...{ color: COLOUR[level], timestamp: time, footer, fields },
       },
     ],
     allowed_mentions: { parse: [] },
   };
+}
+
+function block(text: string, most: number): string {
+  return `${FENCE}\n${cut(unmarked(text), most - 2 * FENCE.length - 2)}\n${FENCE}`;
 }
 
 function nameOf(panel: string): string {
@@ -52,14 +64,4 @@ function nameOf(panel: string): string {
     MAX.username,
   ).trim();
   return name === '' || REFUSED_NAME.test(name) ? 'Game server' : name;
-}
-
-/** Two marks beside each other would become three at a seam. */
-function unfenced(text: string): string {
-  return text.replace(/`/g, 'ˋ').replace(/[^\P{Cc}\n]/gu, ' ');
-}
-
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text.toWellFormed();
-  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`.toWellFormed();
 }

@@ -15,10 +15,15 @@ export function backupNewsOf(line: string): News | null {
       return { event: 'backup.made', facts: [name, `${bytes} bytes`], data: { name, bytes } };
     }
     case LOG_EVENT.backupFailed:
-      return { event: 'backup.failed', facts: [String(cause)], data: { cause } };
+      return { event: 'backup.failed', ...failed(cause) };
     case LOG_EVENT.drillFailed:
-      return { event: 'backup.drillFailed', facts: [String(cause)], data: { cause } };
+      return { event: 'backup.drillFailed', ...failed(cause) };
     default:
       return null;
   }
+}
+
+function failed(cause: unknown): Omit<News, 'event'> {
+  const facts = [String(cause)];
+  return { facts, data: { cause }, story: facts };
 }

@@ -19,7 +19,8 @@ export class DatabaseNews {
     const [isAway, wasAway] = [unreachableSince !== null, before.unreachableSince !== null];
     if (isAway !== wasAway) {
       const since = unreachableSince ?? before.unreachableSince ?? '';
-      this.#tell({ event: isAway ? 'database.away' : 'database.back', facts: [since], data: { since } });
+      const told = { facts: [since], data: { since } };
+      this.#tell(isAway ? { event: 'database.away', ...told } : { event: 'database.back', ...told, since });
     }
     const [isHalted, wasHalted] = [queue === 'halted', before.queue === 'halted'];
     if (isHalted === wasHalted) return;

@@ -36,11 +36,12 @@ export class ServerNews {
     const before = this.#before;
     this.#before = status;
     if (status.hungSince !== null && before.hungSince === null) {
-      this.#tell('server.hung', [status.hungSince], { since: status.hungSince });
+      this.#options.tell({ event: 'server.hung', facts: [status.hungSince], data: { since: status.hungSince } });
     }
     if (status.state !== before.state) this.#followState(status, before);
     if (status.gaveUp !== null && before.gaveUp === null) {
-      this.#tell('server.gaveUp', [status.failure ?? ''], { reason: status.gaveUp });
+      const facts = [status.failure ?? ''];
+      this.#options.tell({ event: 'server.gaveUp', facts, data: { reason: status.gaveUp }, story: facts });
     }
     if (status.plan?.steps.some(({ action }) => action === 'start') === true) this.#isComingBack = true;
   }
@@ -53,36 +54,36 @@ export class ServerNews {
         this.#isComingBack = false;
         return;
       case 'stopped':
-        if (before.state !== 'crashed') this.#tellOfOne('server.stopped');
+        if (before.state !== 'crashed') this.#tellOfOne('server.stopped', before.startedAt);
         this.#isComingBack = false;
         return;
       case 'crashed':
         this.#isComingBack = false;
-        this.#tellCrash(status);
+        this.#tellCrash(status, before.startedAt);
         return;
       default:
     }
   }
 
   #tellUp(): void {
-    this.#tellOfOne(this.#isComingBack ? 'server.restarted' : 'server.started');
+    this.#tellOfOne(this.#isComingBack ? 'server.restarted' : 'server.started', null);
   }
 
-  #tellOfOne(event: News['event']): void {
+  #tellOfOne(event: News['event'], since: string | null): void {
     const by = this.#by;
     this.#by = '';
-    this.#tell(event, [by], { by });
+    this.#options.tell({ event, facts: [by], data: { by }, since });
   }
 
-  #tellCrash({ exit, failure }: ServerStatus): void {
+  #tellCrash({ exit, failure }: ServerStatus, since: string | null): void {
     this.#by = '';
     const lines = this.#options.lines(LINES).map(({ text }) => cut(plainText(text)));
     const how = exit?.signal ?? (exit?.code == null ? '' : `exit code ${exit.code}`);
-    this.#tell('server.crashed', [failure ?? how, ...lines], { crash: this.#options.newestCrash(), exit, lines });
-  }
-
-  #tell(event: News['event'], facts: readonly string[], data: News['data']): void {
-    this.#options.tell({ event, facts, data });
+    this.#options.tell({
+      ...{ event: 'server.crashed', facts: [failure ?? how, ...lines], since },
+      data: { crash: this.#options.newestCrash(), exit, lines },
+      story: [failure ?? '', ...lines],
+    });
   }
 }
 
