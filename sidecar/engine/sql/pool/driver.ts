@@ -62,6 +62,8 @@ export interface SqlDriver extends SqlFailures {
 export interface ConnectionSource extends SqlFailures {
   /** Rejects with the driver's error if no connection can be made; null if the deadline comes first. */
   acquire(deadline: number): Promise<SqlConnection | null>;
+  /** A server answers, and the system tables are being made there. */
+  readonly isPreparing: boolean;
   /** Never throws. */
   release(connection: SqlConnection): void;
   /** Closes the connection at once. Never throws. */

@@ -109,7 +109,10 @@ export class HostWatch {
 
   /** Before the first connection: a primary that comes back after it was replaced may be the first in the URL. */
   async #lookFirst(): Promise<void> {
-    await Promise.all(this.#driver.hosts.map((_, host) => this.#look(host)));
+    const hosts = this.#driver.hosts.map((_, host) => host);
+    const found = await Promise.all(hosts.map((host) => this.#asked(host)));
+    // In the order of the URL, which is not that of the answers.
+    for (const host of hosts) this.#note(host, found[host] ?? null);
     this.#schedule();
   }
 
@@ -133,18 +136,29 @@ export class HostWatch {
 
   /** Never rejects. */
   async #look(host: number): Promise<void> {
+    this.#note(host, await this.#asked(host));
+  }
+
+  #note(host: number, standing: Standing | null): void {
+    if (standing === null) this.#choice.failed(host, performance.now());
+    else this.#choice.saw(host, standing, performance.now());
+  }
+
+  /** Null if the host does not answer. */
+  async #asked(host: number): Promise<Standing | null> {
     const known = this.#looking.get(host);
     const connection = known ?? this.#driver.newConnection(host);
     const timer = setTimeout(() => connection.destroy(), LOOK_TIMEOUT_MS);
     try {
       if (known === undefined) await connection.connect();
-      this.#choice.saw(host, await standingOf(this.#driver, connection), performance.now());
+      const standing = await standingOf(this.#driver, connection);
       if (this.#isClosed) connection.destroy();
       else this.#looking.set(host, connection);
+      return standing;
     } catch {
       this.#looking.delete(host);
       connection.destroy();
-      this.#choice.failed(host, performance.now());
+      return null;
     } finally {
       clearTimeout(timer);
     }

@@ -79,6 +79,7 @@ export class ConnectionPool implements ConnectionSource {
   /** Connections that are open or being made. */
   readonly #open = new Set<SqlConnection>();
   #isPrepared = false;
+  #preparations = 0;
 
   constructor(driver: SqlDriver, size: number, log: EngineLog) {
     this.#driver = driver;
@@ -89,6 +90,10 @@ export class ConnectionPool implements ConnectionSource {
       end: (connection) => this.#end(connection),
     };
     this.#client = new PoolClient(events, size);
+  }
+
+  get isPreparing(): boolean {
+    return this.#preparations > 0;
   }
 
   acquire(deadline: number): Promise<SqlConnection | null> {
@@ -177,6 +182,7 @@ export class ConnectionPool implements ConnectionSource {
   /** Repeated after a conflict: several sidecars may prepare a database at once, on different nodes of a cluster. */
   async #prepare(connection: SqlConnection): Promise<void> {
     const session = new DeadlineSession(this, connection, performance.now() + PREPARE_TIMEOUT_MS);
+    this.#preparations += 1;
     try {
       for (let attempt = 1; !this.#isPrepared; attempt += 1) {
         try {
@@ -188,6 +194,7 @@ export class ConnectionPool implements ConnectionSource {
         }
       }
     } finally {
+      this.#preparations -= 1;
       session.end();
     }
   }

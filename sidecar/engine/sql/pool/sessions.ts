@@ -15,8 +15,10 @@ const MAX_RECONNECTS = 5;
 const RETRY_STEP_MS = 8;
 /** Doublings of the step: the longest pause is half a second. */
 const MAX_DOUBLINGS = 6;
-/** How long a start waits for the server before it goes on without. */
+/** How long a start waits for the server before it goes on without; and for one that answers while it makes the system tables. */
 const FIRST_LOOK_MS = 5000;
+const FIRST_TABLES_MS = 20_000;
+const NOT_IN_TIME = 'it cannot be reached in time: is it running, and not overloaded? It is tried again';
 const NO_ANSWER = Object.assign(new Error('the server does not answer'), { code: 'ETIMEDOUT' });
 
 type Kind = 'read' | 'write' | 'transaction';
@@ -154,14 +156,18 @@ export class PooledSessions implements Sessions {
     throw new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
   }
 
-  /** Null if the deadline comes first. A server that restarts may be back in a moment, and nothing was sent yet. */
+  /**
+   * Null if the deadline comes first. A server that restarts may be back in a moment, and nothing was sent yet; sidecars that
+   * start at once may be in each other's way at the system tables.
+   */
   async #connection(deadline: number): Promise<SqlConnection | null> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#source.acquire(deadline);
       } catch (error) {
         const failure = this.#source.classify(error);
-        const isPassing = failure.kind === 'lost' || (failure.kind === 'failed' && failure.isPassing === true);
+        const isBusy = failure.kind === 'lost' || failure.kind === 'conflict';
+        const isPassing = isBusy || (failure.kind === 'failed' && failure.isPassing === true);
         if (!isPassing || attempt > MAX_RECONNECTS) throw error;
         await wait(Math.random() * RETRY_STEP_MS * 2 ** attempt);
       }
@@ -174,7 +180,8 @@ export class PooledSessions implements Sessions {
    */
   async lookFirst(): Promise<void> {
     try {
-      const connection = await this.#source.acquire(performance.now() + FIRST_LOOK_MS);
+      const connection =
+        (await this.#connection(performance.now() + FIRST_LOOK_MS)) ?? (await this.#connectionWithTables());
       if (connection === null) throw NO_ANSWER;
       this.#source.release(connection);
     } catch (error) {
@@ -183,13 +190,18 @@ export class PooledSessions implements Sessions {
     }
   }
 
+  /** A busy server may need longer for its system tables than it may take to answer. Null if it does not answer. */
+  async #connectionWithTables(): Promise<SqlConnection | null> {
+    return this.#source.isPreparing ? this.#connection(performance.now() + FIRST_TABLES_MS) : null;
+  }
+
   #unreachable(error: unknown): ApiError {
     const failure = this.#source.classify(error);
     if (error instanceof UnusableDatabaseError) this.#troubles.report('unusable', 'connection', error.message, '');
     else if (failure.kind === 'failed') {
       this.#troubles.report(failure.trouble, 'connection', failure.advice, this.#source.describe(error));
     } else {
-      this.#troubles.report('unreachable', 'connection', 'it cannot be reached', this.#source.describe(error));
+      this.#troubles.report('unreachable', 'connection', NOT_IN_TIME, this.#source.describe(error));
     }
     return new ApiError('database_error', `the database cannot be reached${DETAILS_IN_LOG}`);
   }

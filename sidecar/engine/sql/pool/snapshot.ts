@@ -7,6 +7,8 @@ import type { ConnectionSource, SqlConnection } from './driver.ts';
  */
 export class SnapshotSource implements ConnectionSource {
   readonly isSnapshot = true;
+  /** The engine that is backed up has made the tables. */
+  readonly isPreparing = false;
   readonly #pool: ConnectionSource;
   readonly #begin: readonly string[];
   #connection: SqlConnection | null = null;

@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import type { EngineLog } from '#engine/log.ts';
+import { TroubleLog } from '#engine/model/failures.ts';
+import { classify, describe as describeFailure } from '#engine/mysql/failures.ts';
+import type { ConnectionSource, SqlConnection } from '#engine/sql/pool/driver.ts';
+import { HostWatch } from '#engine/sql/pool/host-watch.ts';
+import { PooledSessions } from '#engine/sql/pool/sessions.ts';
+
+const CONNECTION = { isUsable: true, isWornOut: false } as SqlConnection;
+const DEADLOCK = Object.assign(new Error('deadlock'), { errno: 1213 });
+const CUT = Object.assign(new Error('cut'), { code: 'ECONNRESET' });
+
+/** The lines of a start with a server that gives `answers` one after another, whatever the time. */
+async function linesOfStart(answers: readonly (SqlConnection | Error | null)[], isPreparing: boolean) {
+  const lines: string[] = [];
+  const log: EngineLog = (level, message) => lines.push(`${level}: ${message}`);
+  const left = [...answers];
+  const source: ConnectionSource = {
+    isSnapshot: false,
+    isPreparing,
+    async acquire() {
+      const answer = left.shift();
+      if (answer instanceof Error) throw answer;
+      return answer ?? null;
+    },
+    release: () => {},
+    discard: () => {},
+    leaveHost: () => false,
+    close: async () => {},
+    classify,
+    describe: describeFailure,
+  };
+  await new PooledSessions(source, new TroubleLog(log)).lookFirst();
+  expect(left).toEqual([]);
+  return lines;
+}
+
+it('logs nothing for a server that answers late, because it makes the system tables', async () => {
+  expect(await linesOfStart([null, CONNECTION], true)).toEqual([]);
+});
+
+it('logs nothing for a lost connection, or another sidecar at the same tables, before one that stays', async () => {
+  expect(await linesOfStart([CUT, DEADLOCK, CONNECTION], false)).toEqual([]);
+});
+
+it('tells of a server that does not answer', async () => {
+  expect(await linesOfStart([null], false)).toEqual([
+    expect.stringContaining('error: the database failed: it cannot be'),
+  ]);
+});
+
+it('begins at the first good host of the URL, whichever answers first', async () => {
+  const answered = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const lines: string[] = [];
+  const watch = new HostWatch(
+    {
+      hosts: ['near', 'far'],
+      hasEpochs: false,
+      preparesAfterLoss: false,
+      newConnection: (host) =>
+        ({ ...CONNECTION, connect: () => answered[host]?.promise, destroy() {} }) as SqlConnection,
+      async standing() {
+        // The far one has answered, so the near one may.
+        setImmediate(() => answered[0]?.resolve());
+        return { obstacle: null, epoch: 0 };
+      },
+      prepare: async () => {},
+      classify,
+      describe: describeFailure,
+    },
+    (_level, message) => lines.push(message),
+  );
+  const opened = watch.connect(
+    (made) => made.connect(),
+    () => {},
+  );
+  answered[1]?.resolve();
+  expect(watch.isAtCurrent(await opened)).toBe(true);
+  expect(lines).toEqual([]);
+  watch.close();
+});
