@@ -21,7 +21,7 @@ export interface GaleraCluster {
   readonly nodes: readonly GaleraNode[];
   /** URL of all nodes, with that of index `first` in front. */
   urlOf(database: string, first?: number): string;
-  /** Resolves when every given node sees that many members and is ready. */
+  /** Resolves when every given node sees that many members, has their state, and takes statements. */
   isWhole(members?: number, nodes?: readonly GaleraNode[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -105,6 +105,8 @@ export async function startGalera(say: (line: string) => void = () => {}): Promi
       await engine.prepare(place);
       await server.start();
     }
+    // A node lets clients in before it has the state of the others.
+    await isWhole(nodes, GALERA_NODES);
   } catch (error) {
     await stop();
     throw error;
@@ -150,6 +152,7 @@ async function isWhole(nodes: readonly GaleraNode[], members: number): Promise<v
   const wanted = new Map([
     ['wsrep_cluster_size', String(members)],
     ['wsrep_cluster_status', 'Primary'],
+    ['wsrep_local_state_comment', 'Synced'],
     ['wsrep_ready', 'ON'],
   ]);
   const end = performance.now() + SETTLE_MS;
