@@ -20,6 +20,8 @@ export interface SmallDisk {
   readonly wrapper: readonly string[];
   /** The journal's folder as that process sees it, for us. */
   seenFrom(pid: number): string;
+  /** The journal's folder for this process, until the disk is closed. */
+  readonly seen: string;
   close(): void;
 }
 
@@ -32,11 +34,13 @@ export async function openSmallDisk(context: TestContext): Promise<SmallDisk> {
   const holder = spawn('unshare', ['--mount', 'sh', '-c', HOLD, journal], { stdio: ['pipe', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
   // Another view of the disks begins at their root.
+  const seenFrom = (pid: number | undefined) => `/proc/${pid}/root${journal}`;
   const enter = ['nsenter', `--mount=/proc/${holder.pid}/ns/mnt`, 'sh', '-c', 'cd "$0" && exec "$@"', ROOT];
   return {
     folder,
     wrapper: enter,
-    seenFrom: (pid) => `/proc/${pid}/root${journal}`,
+    seenFrom,
+    seen: seenFrom(holder.pid),
     close: () => holder.stdin.end(),
   };
 }

@@ -1,16 +1,15 @@
-import { createHash, createPrivateKey, sign } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Zippable, zipSync } from 'fflate';
+import type { Zippable } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PanelUpdatesAnswer } from '#panel/shapes/updates.ts';
 import type { PanelClient } from '../support/panel.ts';
 import { startTestPanel, type TestPanel } from '../support/panel.ts';
 import { newReleaseKey } from '../support/releases.ts';
+import { MAIN, type SmallReleaseChanges, smallRelease } from '../support/small-release.ts';
 
 const key = newReleaseKey();
 const foreign = newReleaseKey();
-const MAIN = "process.stdout.write('{}\\n');\n";
 
 let panel: TestPanel;
 let owner: PanelClient;
@@ -22,33 +21,6 @@ beforeAll(async () => {
 afterAll(() => panel.stop());
 
 const HASH_OF_MAIN = '1'.repeat(64);
-
-interface ReleaseChanges {
-  readonly manifest?: Record<string, unknown>;
-  readonly files?: Record<string, string>;
-  readonly signedBy?: typeof key | null;
-  /** Entries of the ZIP, changed after it was signed. */
-  readonly entries?: (entries: Zippable) => void;
-}
-
-/** A release of one file, written by hand. */
-function zipOf({ manifest = {}, files = { 'main.js': MAIN }, signedBy = key, entries }: ReleaseChanges = {}) {
-  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
-  const text = JSON.stringify({
-    ...{ product: 'sidecar', version: '9.1.0', channel: 'stable', date: '2026-11-27', node: '>=22', keeper: 1 },
-    formats: { panel: 1, database: 2, journal: 1 },
-    files: Object.fromEntries(Object.entries(files).map(([path, content]) => [path, hash(content)])),
-    ...manifest,
-  });
-  const zip: Zippable = { 'sidecar/RELEASE.json': Buffer.from(text) };
-  if (signedBy !== null) {
-    const signature = sign(null, Buffer.from(text), createPrivateKey(readFileSync(signedBy.file)));
-    zip['sidecar/RELEASE.sig'] = Buffer.from(signature.toString('base64'));
-  }
-  for (const [path, content] of Object.entries(files)) zip[`sidecar/${path}`] = Buffer.from(content);
-  entries?.(zip);
-  return Buffer.from(zipSync(zip));
-}
 
 function put(zip: Zippable, path: string, entry: Zippable[string]): void {
   zip[path] = entry;
@@ -71,14 +43,14 @@ async function ended(id: string): Promise<PanelUpdatesAnswer> {
 
 describe('a release in the inbox', () => {
   it('that a trusted key has signed is offered', async () => {
-    const { updates } = await checked(zipOf());
+    const { updates } = await checked(smallRelease(key));
     expect(updates).toMatchObject({
       newest: { version: '9.1.0', channel: 'stable', isSigned: true, raises: [], fault: null },
       ...{ refused: [], staged: null, keeper: false, refusal: 'update.keeper' },
     });
   });
 
-  it.each<[string, string, ReleaseChanges, RegExp]>([
+  it.each<[string, string, SmallReleaseChanges, RegExp]>([
     ['without a signature', 'update.unsigned', { signedBy: null }, /no signature/],
     ['of a foreign key', 'update.unsigned', { signedBy: foreign }, /no key that this sidecar trusts/],
     ['of another product', 'update.invalid', { manifest: { product: 'connector' } }, /product/],
@@ -126,7 +98,7 @@ describe('a release in the inbox', () => {
       /is a link/,
     ],
   ])('%s is refused with %s', async (_what, error, changes, detail) => {
-    const { updates } = await checked(zipOf(changes));
+    const { updates } = await checked(smallRelease(key, changes));
     expect(updates.newest).toBeNull();
     expect(updates.refused).toMatchObject([{ file: 'release.zip', error, detail: expect.stringMatching(detail) }]);
   });
@@ -135,11 +107,11 @@ describe('a release in the inbox', () => {
     expect((await checked(Buffer.from('no zip'))).updates.refused).toMatchObject([{ error: 'update.invalid' }]);
     const inbox = join(panel.folder, 'data/updates/inbox');
     symlinkSync('/etc/passwd', join(inbox, 'link.zip'));
-    expect((await checked(zipOf())).updates.refused).toMatchObject([{ file: 'link.zip' }]);
+    expect((await checked(smallRelease(key))).updates.refused).toMatchObject([{ file: 'link.zip' }]);
   });
 
   it('of the beta channel is offered only to owners who chose it', async () => {
-    const beta = zipOf({ manifest: { version: '9.2.0-beta.1', channel: 'beta' } });
+    const beta = smallRelease(key, { manifest: { version: '9.2.0-beta.1', channel: 'beta' } });
     expect((await checked(beta)).updates.newest).toBeNull();
     await owner.post('/api/settings', { updateChannel: 'beta' });
     expect((await checked(null)).updates.newest?.version).toBe('9.2.0-beta.1');
@@ -154,7 +126,7 @@ describe('download', () => {
     return ended(answer.status.id);
   }
 
-  it.each<[string, ReleaseChanges, object, string]>([
+  it.each<[string, SmallReleaseChanges, object, string]>([
     ['an older release', { manifest: { version: '0.0.1' } }, { target: '0.0.1' }, 'update.target'],
     ['a target that is not there', {}, { target: '../../etc' }, 'update.target'],
     ['a release for another Node.js', { manifest: { node: '>=99' } }, {}, 'update.target'],
@@ -172,7 +144,7 @@ describe('download', () => {
       'update.invalid',
     ],
   ])('refuses %s, and leaves nothing', async (_what, changes, body, error) => {
-    const { status, updates } = await downloaded(zipOf(changes), body);
+    const { status, updates } = await downloaded(smallRelease(key, changes), body);
     expect(status).toMatchObject({ state: 'failed', error });
     expect(updates.staged).toBeNull();
     const left = readdirSync(join(panel.folder, 'data'), { recursive: true }).filter((path) =>
@@ -203,7 +175,7 @@ describe('a release that is uploaded', () => {
     });
 
   it('is offered, under the name of its version', async () => {
-    expect(await send(zipOf())).toMatchObject({
+    expect(await send(smallRelease(key))).toMatchObject({
       ...{ status: 200, body: { release: { version: '9.1.0', isSigned: true, fault: null } } },
     });
     expect(inbox()).toEqual(['sidecar-9.1.0.zip']);
@@ -211,10 +183,10 @@ describe('a release that is uploaded', () => {
   });
 
   it.each([
-    ['unsigned', 409, 'update.unsigned', () => zipOf({ signedBy: null })],
-    ['of a foreign key', 409, 'update.unsigned', () => zipOf({ signedBy: foreign })],
+    ['unsigned', 409, 'update.unsigned', () => smallRelease(key, { signedBy: null })],
+    ['of a foreign key', 409, 'update.unsigned', () => smallRelease(key, { signedBy: foreign })],
     ['no ZIP', 409, 'update.invalid', () => Buffer.from('no archive at all')],
-    ['not newer', 404, 'update.target', () => zipOf({ manifest: { version: '0.0.1' } })],
+    ['not newer', 404, 'update.target', () => smallRelease(key, { manifest: { version: '0.0.1' } })],
   ] as const)('and %s leaves nothing behind', async (_name, status, error, bytes) => {
     expect(await send(bytes())).toMatchObject({ status, body: { error } });
     expect(inbox()).toEqual([]);
@@ -222,6 +194,6 @@ describe('a release that is uploaded', () => {
 
   it('needs the rights of apply', async () => {
     const writer = await panel.account('writer', ['settings.write']);
-    expect(await send(zipOf(), writer)).toMatchObject({ status: 403, body: { error: 'permission.missing' } });
+    expect(await send(smallRelease(key), writer)).toMatchObject({ status: 403, body: { error: 'permission.missing' } });
   });
 });

@@ -1,0 +1,117 @@
+import { mkdirSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { UpkeepNews } from '#panel/notices/news/upkeep-news.ts';
+import type { News } from '#panel/notices/news.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { openSmallDisk } from '../../faults/small-journal-disk.ts';
+import { NoticeReceiver } from '../support/notice-receiver.ts';
+import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
+import { newReleaseKey } from '../support/releases.ts';
+import { smallRelease } from '../support/small-release.ts';
+
+/** Events that no click causes, from a disk that really fills up and an inbox that releases are really put into. */
+
+const key = newReleaseKey();
+let receiver: NoticeReceiver;
+beforeAll(async () => {
+  receiver = await NoticeReceiver.start();
+});
+afterAll(() => receiver.stop());
+
+/** Fills the disk of the folder until the share is left. */
+function leave(folder: string, share: number): void {
+  const filler = join(folder, 'filler');
+  rmSync(filler, { force: true });
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  writeFileSync(filler, Buffer.alloc(Math.max(0, Math.ceil(bavail - blocks * share) * bsize)));
+}
+
+let ahead = 0;
+/** The files of SQLite are beside the data folder: SQLite opens nothing by the way that leads to the small disk. */
+const start = (folder = testFolder()) =>
+  startTestPanel({
+    folder,
+    config: {
+      database: { file: join(folder, 'database.sqlite') },
+      panel: {
+        data: join(folder, 'panel.sqlite'),
+        notices: { privateHosts: ['127.0.0.1'] },
+        updates: { keys: [key.publicKey] },
+      },
+    },
+    ...{ now: () => Date.now() + ahead, monotonicNow: () => performance.now() + ahead },
+  });
+const follow = async (owner: PanelClient, event: string) => {
+  const target = { name: event, kind: 'webhook', url: receiver.url(), ca: receiver.ca, events: [event] };
+  expect((await owner.post('/api/notices/save', target)).status).toBe(200);
+};
+const dataOf = (event: string) => receiver.of(event).map(({ body }) => body.data);
+
+it('a disk that is nearly full is told once, and again only if it had room between', async (context) => {
+  const disk = await openSmallDisk(context);
+  onTestFinished(() => disk.close());
+  const told: News[] = [];
+  const upkeep = new UpkeepNews({
+    ...{ folder: disk.seen, certificate: null, endingKeys: [], deadLetters: () => 0 },
+    ...{ tell: (news) => void told.push(news), now: Date.now },
+  });
+  const toldAt = async (share: number) => {
+    leave(disk.seen, share);
+    await upkeep.look();
+    return told.splice(0).map(({ event }) => event);
+  };
+  expect(await toldAt(0.11)).toEqual([]);
+  leave(disk.seen, 0.09);
+  await upkeep.look();
+  const { bavail, blocks, bsize } = statfsSync(disk.seen);
+  const data = { folder: disk.seen, freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  expect(told.splice(0)).toMatchObject([{ event: 'disk.low', data, facts: [disk.seen, '2 MiB (8 %)'] }]);
+  expect(await toldAt(0.05)).toEqual([]);
+  expect(await toldAt(0.11)).toEqual([]);
+  expect(await toldAt(0.09)).toEqual([]);
+  expect(await toldAt(0.5)).toEqual([]);
+  expect(await toldAt(0)).toEqual(['disk.low']);
+});
+
+it('a panel whose disk is nearly full says so when it begins', async (context) => {
+  const disk = await openSmallDisk(context);
+  onTestFinished(() => disk.close());
+  const folder = testFolder();
+  symlinkSync(disk.seen, join(folder, 'data'));
+  let panel = await start(folder);
+  await panel.panel.begin();
+  await follow(await panel.owner(), 'disk.low');
+  await panel.stop();
+  leave(disk.seen, 0.07);
+  panel = await start(folder);
+  onTestFinished(() => panel.stop());
+  await panel.panel.begin();
+  await expect.poll(() => dataOf('disk.low')).toMatchObject([{ folder: join(folder, 'data') }]);
+});
+
+it('a release in the inbox is told once, and so is each newer one', async () => {
+  const panel: TestPanel = await start();
+  onTestFinished(() => panel.stop());
+  await panel.panel.begin();
+  const owner = await panel.owner();
+  await follow(owner, 'update.available');
+  const inbox = join(panel.folder, 'data/updates/inbox');
+  mkdirSync(inbox, { recursive: true });
+  const check = async (manifest: object | null) => {
+    if (manifest !== null) writeFileSync(join(inbox, 'release.zip'), smallRelease(key, { manifest: { ...manifest } }));
+    // Windows of earlier notices are over.
+    ahead += 60_000;
+    await owner.post('/api/updates/check');
+    const stateOf = async () => (await owner.get<{ status: { state: string } }>('/api/updates')).body.status.state;
+    await expect.poll(stateOf).toBe('succeeded');
+  };
+  const told = expect.poll(() => dataOf('update.available'), { timeout: 5000 });
+  await check({ version: '0.0.1' });
+  await check({ version: '9.3.0-beta.1', channel: 'beta' });
+  await check({ version: '9.1.0' });
+  await told.toEqual([{ version: '9.1.0' }]);
+  await check(null);
+  await check({ version: '9.2.0' });
+  await told.toEqual([{ version: '9.1.0' }, { version: '9.2.0' }]);
+});
