@@ -33,8 +33,12 @@ interface TableName {
 /** Another process may change the schema between reading it and using it, again and again. */
 const MAX_ATTEMPTS = 5;
 
-/** Codes of errors that a newer schema than the one read may resolve. */
-const MAY_BE_OUT_OF_DATE: readonly string[] = ['unknown_table', 'unknown_column'];
+/** Codes of errors that a newer schema than the one read may resolve: refusals of names, and of what does not fit their columns. */
+const MAY_BE_OUT_OF_DATE: ReadonlySet<string> = new Set([
+  ...['unknown_table', 'unknown_column', 'missing_value', 'invalid_value', 'value_too_long'],
+  // Also for keys of an upsert that are not unique yet.
+  ...['invalid_filter', 'invalid_sort', 'invalid_request'],
+]);
 
 /** Maximum wait for the stored schema before the refusal of a queued write stands. */
 const LOOK_AGAIN_MS = 1000;
@@ -166,7 +170,7 @@ export class DataCalls {
 
 /** Whether a newer schema than the one read may resolve the error. */
 function mayBeOutOfDate(error: unknown): error is StaleSchemaError | ApiError {
-  return error instanceof StaleSchemaError || (error instanceof ApiError && MAY_BE_OUT_OF_DATE.includes(error.code));
+  return error instanceof StaleSchemaError || (error instanceof ApiError && MAY_BE_OUT_OF_DATE.has(error.code));
 }
 
 async function tablesOf(

@@ -47,6 +47,39 @@ it('each uses the schema that is stored, whoever stored it', async () => {
   expect(await rowsOf(second.client, { namespace: 'shared', table: 'a', limit: 1 })).toEqual([{ x: 1 }]);
 });
 
+it('neither refuses what the other has just declared to fit', async () => {
+  const named = (...columns: object[]) => ({ name: 'f', primaryKey: ['id'], columns: [column('id'), ...columns] });
+  const call = (operation: string, payload: object) =>
+    second.client.call(operation, { namespace: 'shared', table: 'f', ...payload });
+  const cases: [before: object, after: object, operation: string, payload: object][] = [
+    [column('v'), column('v', { nullable: true }), 'insert', { rows: [{ id: 1 }] }],
+    [column('v'), { name: 'v', type: 'int64' }, 'insert', { rows: [{ id: 2, v: 2 ** 40 }] }],
+    [
+      column('v'),
+      { name: 'v', type: 'string', length: 9 },
+      'find',
+      { filter: { field: 'v', op: 'startsWith', value: 'a' } },
+    ],
+    [
+      { name: 'v', type: 'string', length: 3 },
+      { name: 'v', type: 'string', length: 9 },
+      'insert',
+      { rows: [{ id: 3, v: 'longer' }] },
+    ],
+    [{ name: 'v', type: 'json' }, column('v'), 'find', { sort: [{ field: 'v', dir: 'asc' }] }],
+    [column('v'), column('v', { unique: true }), 'upsert', { row: { id: 4, v: 1 }, keys: ['v'] }],
+  ];
+  for (const [before, after, operation, payload] of cases) {
+    await sync(first);
+    await sync(first, named(before));
+    expect((await call(operation, payload)).status).toBe(400);
+    // Also changes of type that no stored column may make.
+    await sync(first);
+    await sync(first, named(after));
+    expect([operation, outcome(await call(operation, payload))]).toEqual([operation, '200']);
+  }
+});
+
 it('a nonce that names a sidecar is good there alone, and refusing it counts for no lock-out', async () => {
   await sync(first, table('n', column('x')));
   const { instance } = (await (await fetch(`${first.address}/v1/health`)).json()) as { instance: string };
