@@ -34,6 +34,8 @@ const STREAM_CONNECTOR_TESTS = [
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
 /** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. One after another. */
 const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
+/** Suites of the contract with each call at a random one of three sidecars, on a cluster that lasts as long as the file. */
+const CLUSTER_CONTRACT_TESTS = ['test/cluster/contract.test.ts'];
 /** Tests that judge how long an answer takes. */
 const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
 /** Tests that replace modules, or change the process or modules that others share. */
@@ -55,7 +57,7 @@ const excludedTests = excludedEngines(process.env).flatMap((engine) => [
   `test/engine/${engine === 'mongodb' ? 'mongo' : engine}/*.test.ts`,
   `test/faults/{,write-behind-}${engine}*.test.ts`,
   `test/moving/${engine}*.test.ts`,
-  `test/cluster/${engine === 'mysql' ? 'galera' : engine}*.test.ts`,
+  `test/cluster/${engine === 'mysql' ? '{galera,contract}' : engine}*.test.ts`,
 ]);
 
 /** The same programs on every engine. A failure is printed as `DIFFERENTIAL_SEED=…`, which replays it. */
@@ -190,10 +192,23 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: CLUSTER_TESTS,
-          exclude: excludedTests,
+          exclude: [...CLUSTER_CONTRACT_TESTS, ...excludedTests],
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
           isolate: false,
+          testTimeout: 90_000,
+          globalSetup: PROGRAMS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'cluster:contract',
+          include: CLUSTER_CONTRACT_TESTS,
+          exclude: excludedTests,
+          provide: { engine: 'mysql', differential },
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
           testTimeout: 90_000,
           globalSetup: PROGRAMS,
         },

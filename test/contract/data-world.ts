@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Capabilities } from '#engine/engine.ts';
+import { clusterUnderTest } from '../support/cluster/cluster-under-test.ts';
 import { type SidecarOptions, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import type { Answer, SignedClient } from '../support/signed-client.ts';
 
@@ -65,6 +66,12 @@ export function itDiffers(
 
 /** For tests of answers alone: on a busy machine nothing runs out of time. */
 export const PATIENT = { database: { statementTimeoutMs: 60_000 }, api: { requestTimeoutMs: 70_000 } };
+
+/** Generated after these: the next one. On a cluster another one, since each node draws numbers of its own. */
+export function expectCountedOn(id: unknown, ...before: readonly number[]): void {
+  if (clusterUnderTest() === null) expect(id).toBe(Math.max(0, ...before) + 1);
+  else expect(before).not.toContain(id);
+}
 
 let namespaces = 0;
 

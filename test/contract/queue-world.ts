@@ -10,6 +10,7 @@ import { parseFilter } from '#protocol/filter.ts';
 import { parseJson } from '#protocol/json.ts';
 import { parseSchema, schemaHash } from '#protocol/schema.ts';
 import type { Value } from '#protocol/values.ts';
+import { atNode } from '../support/cluster/cluster-under-test.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const DECLARATION = `{"tables":[
@@ -33,8 +34,10 @@ export function useEngines(): QueueWorld {
   const engines: Engine[] = [];
   beforeAll(async () => {
     database = await newDatabase();
-    const settings = { ...database.settings, poolSize: 4, statementTimeoutMs: 30_000 } as unknown as DatabaseSettings;
-    for (let i = 0; i < 2; i++) engines.push(await openEngine(settings, { log: () => {}, now: Date.now }));
+    for (let i = 0; i < 2; i++) {
+      const settings = { ...atNode(database.settings, i), poolSize: 4, statementTimeoutMs: 30_000 };
+      engines.push(await openEngine(settings as unknown as DatabaseSettings, { log: () => {}, now: Date.now }));
+    }
   });
   afterAll(async () => {
     for (const engine of engines) await engine.close();

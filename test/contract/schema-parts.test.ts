@@ -17,7 +17,7 @@ let beside: Engine;
 const config = { ...PATIENT, keys: [keyOf('local'), { ...keyOf('plain'), operations: ['schema.sync', 'find'] }] };
 
 async function start(): Promise<void> {
-  sidecar = await startSidecar({ database, folder, config });
+  sidecar = await startSidecar({ database, folder, config, isSpread: true });
 }
 
 beforeAll(async () => {
@@ -264,7 +264,7 @@ describe('parts', () => {
   it('keep old databases as they are until there is one', async () => {
     const format = () => beside.transfer.readMark('format', { deadline: performance.now() + 20_000 });
     const fresh = await newDatabase();
-    const own = await startSidecar({ database: fresh });
+    const own = await startSidecar({ database: fresh, isSpread: true });
     const engine = await openEngine(loadConfig(own.configFile, {}).database, { log: () => {}, now: Date.now });
     const bounds = { deadline: performance.now() + 60_000 };
     try {

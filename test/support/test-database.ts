@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { isServerEngine, providerOf, type TestedEngine, urlVariableOf } from '#scripts/servers/chosen-engines.ts';
+import { clusterUnderTest, databaseOf } from './cluster/cluster-under-test.ts';
 import { freshDatabase } from './databases.ts';
 import { testFolder } from './test-folder.ts';
 
@@ -32,6 +33,8 @@ export async function ownDatabase(): Promise<TestDatabase | null> {
 }
 
 export async function newDatabase(): Promise<TestDatabase> {
+  const cluster = clusterUnderTest();
+  if (cluster !== null) return databaseOf(cluster);
   const engine = engineUnderTest();
   if (!isServerEngine(engine)) {
     const folder = testFolder();
