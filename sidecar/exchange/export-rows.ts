@@ -2,7 +2,7 @@ import type { JsonObject } from '#protocol/json.ts';
 import { readFilter } from '../data/read-filter.ts';
 import { columnsOf } from '../data/table-columns.ts';
 import type { Engine } from '../engine/engine.ts';
-import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
+import { type KeyRows, keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { storageForm } from '../engine/model/storage-form.ts';
 import { type Row, StaleSchemaError } from '../engine/rows.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
@@ -57,7 +57,7 @@ export async function* exportRows(
   yield { text: writer.begin(), rows: 0, escaped: 0 };
   let rows = 0;
   for (let after: Row | null = null; ; ) {
-    const page: readonly Row[] = await patiently(() =>
+    const { rows: page }: KeyRows = await patiently(() =>
       readKeyPage(engine, { target, after, ...bounds }, statementBounds()),
     ).catch((error: unknown) => {
       throw error instanceof StaleSchemaError ? changed(namespace) : error;

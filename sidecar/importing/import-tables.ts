@@ -165,7 +165,7 @@ async function importTable(
 
 async function sumOf(engine: Engine, stored: StoredSchema, table: TablePlan['table']): Promise<RowSetSum> {
   const sum = new RowSetSum(table.columns);
-  for await (const rows of readPages(engine, tablePlace(stored, table), null)) for (const row of rows) sum.add(row);
+  for await (const { rows } of readPages(engine, tablePlace(stored, table), null)) for (const row of rows) sum.add(row);
   return sum;
 }
 

@@ -53,7 +53,7 @@ export async function summarise(
   let last: Row | null = null;
   if (limit > 0) {
     for await (const page of readPages(engine, place, null)) {
-      const rows = page.slice(0, limit - sum.rows);
+      const rows = page.rows.slice(0, limit - sum.rows);
       sum.add(rows);
       last = rows.at(-1) ?? last;
       onRows(rows.length);

@@ -1,9 +1,13 @@
 import type { Engine } from '../engine/engine.ts';
+import type { KeyRows } from '../engine/model/key-order.ts';
 import type { Row } from '../engine/rows.ts';
 import { rowText, summarise } from './checksum.ts';
 import { changeBounds, patiently, statementBounds } from './patience.ts';
 import { lastRow, type Place, readPages } from './place.ts';
 import type { CopyEngines } from './report.ts';
+
+const WRITE_ROWS = 1000;
+const WRITE_CHARS = 1_048_576;
 
 /** A place in both databases. */
 export interface PlacePair {
@@ -21,10 +25,25 @@ export async function copyRows(
   onRows: (rows: number) => void,
 ): Promise<void> {
   const start = await commonStart(engines, { from, to }, onRows);
-  for await (const rows of readPages(engines.from, from, start)) {
+  for await (const rows of inWrites(readPages(engines.from, from, start))) {
     await writePage(engines.to, to, rows);
     onRows(rows.length);
   }
+}
+
+/** Each write waits for the disk, so it holds as many pages as fit. */
+async function* inWrites(pages: AsyncIterable<KeyRows>): AsyncGenerator<readonly Row[]> {
+  let [rows, chars]: [Row[], number] = [[], 0];
+  for await (const page of pages) {
+    const fits = rows.length + page.rows.length <= WRITE_ROWS && chars + page.chars <= WRITE_CHARS;
+    if (!fits && rows.length > 0) {
+      yield rows;
+      [rows, chars] = [[], 0];
+    }
+    rows.push(...page.rows);
+    chars += page.chars;
+  }
+  if (rows.length > 0) yield rows;
 }
 
 /** The last row that both have, if the target holds the first rows of the source and nothing else; else null. */

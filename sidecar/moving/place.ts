@@ -1,7 +1,7 @@
 import { type Column, findTable, type Table } from '#protocol/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { keptOfText } from '../engine/model/kept.ts';
-import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
+import { type KeyRows, keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { schemaOfText } from '../engine/model/schema-text.ts';
 import { keptColumnForm, storageForm } from '../engine/model/storage-form.ts';
 import type { Row, SortKey, TableTarget } from '../engine/rows.ts';
@@ -44,18 +44,20 @@ function placeOf(label: string, target: TableTarget): Place {
   return { label, target, key: keyColumnsOf(target) };
 }
 
-const PAGE_ROWS = 1000;
-const PAGE_BYTES = 4_194_304;
+const MOST_ROWS = 1000;
+const FIRST_ROWS = 32;
+/** Texts of pages stay in the young generation, and engines read little that does not fit. */
+const PAGE_CHARS = 131_072;
 
 /** The rows of a place in key order, from after `start` (null: from the first), page by page; the next one is under way already. */
-export async function* readPages(engine: Engine, place: Place, start: Row | null): AsyncGenerator<readonly Row[]> {
-  let next: Promise<readonly Row[]> | null = readPage(engine, place, start);
+export async function* readPages(engine: Engine, place: Place, start: Row | null): AsyncGenerator<KeyRows> {
+  let next: Promise<KeyRows> | null = readPage(engine, place, start, FIRST_ROWS);
   try {
     while (next !== null) {
-      const rows: readonly Row[] = await next;
-      const last = rows.at(-1);
-      next = last === undefined ? null : readPage(engine, place, last);
-      if (rows.length > 0) yield rows;
+      const page: KeyRows = await next;
+      const last = page.rows.at(-1);
+      next = last === undefined ? null : readPage(engine, place, last, rowsThatFit(page));
+      if (page.rows.length > 0) yield page;
     }
   } finally {
     // A reader that leaves early does not wait for the page that was asked for ahead, and does not hear of its failure.
@@ -65,12 +67,18 @@ export async function* readPages(engine: Engine, place: Place, start: Row | null
 
 /** Null if the place is empty. */
 export async function lastRow(engine: Engine, place: Place): Promise<Row | null> {
-  const [row] = await find(engine, place, null, 'desc', 1);
+  const { rows } = await find(engine, place, null, 'desc', 1);
+  const [row] = rows;
   return row ?? null;
 }
 
-function readPage(engine: Engine, place: Place, after: Row | null): Promise<readonly Row[]> {
-  return find(engine, place, after, 'asc', PAGE_ROWS);
+/** As long as those of the page before. */
+function rowsThatFit({ rows, chars }: KeyRows): number {
+  return Math.min(MOST_ROWS, Math.max(1, Math.floor((rows.length * PAGE_CHARS) / chars)));
+}
+
+function readPage(engine: Engine, place: Place, after: Row | null, rows: number): Promise<KeyRows> {
+  return find(engine, place, after, 'asc', rows);
 }
 
 function find(
@@ -79,7 +87,7 @@ function find(
   after: Row | null,
   dir: SortKey['dir'],
   limit: number,
-): Promise<readonly Row[]> {
-  const page = { target, key, columns: target.table.columns, after, dir, limit, maxBytes: PAGE_BYTES };
+): Promise<KeyRows> {
+  const page = { target, key, columns: target.table.columns, after, dir, limit, maxBytes: PAGE_CHARS };
   return patiently(() => readKeyPage(engine, page, statementBounds()));
 }

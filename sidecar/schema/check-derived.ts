@@ -4,7 +4,7 @@ import { type Column, findTable, type Renames, type Table } from '#protocol/sche
 import { writeValue } from '#protocol/values.ts';
 import { type DerivedColumn, deriveInto } from '../columns/derive.ts';
 import type { Engine } from '../engine/engine.ts';
-import { keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
+import { type KeyRows, keyColumnsOf, readKeyPage } from '../engine/model/key-order.ts';
 import { uniqueSets } from '../engine/model/physical-indexes.ts';
 import { storageForm } from '../engine/model/storage-form.ts';
 import type { CallBounds, Row } from '../engine/rows.ts';
@@ -86,7 +86,7 @@ async function checkRows(
   const columns = target.table.columns.filter((column) => key.includes(column) || needed.has(column.name));
   let after: Row | null = null;
   for (;;) {
-    const rows: readonly Row[] = await readKeyPage(engine, { ...PAGE, target, key, columns, after }, bounds());
+    const { rows }: KeyRows = await readKeyPage(engine, { ...PAGE, target, key, columns, after }, bounds());
     for (const row of rows) for (const set of sets) checkRow(set, row, where);
     const last = rows.at(-1);
     if (last === undefined) return;

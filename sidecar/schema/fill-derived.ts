@@ -80,7 +80,7 @@ async function fillTable(engine: Engine, filling: Filling, onRows: (rows: number
 async function rightPage(engine: Engine, { target, key, derived, columns }: Filling, after: Row | null) {
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
     const page = { target, key, columns, after, dir: 'asc', limit: PAGE_ROWS, maxBytes: PAGE_BYTES } as const;
-    const rows = await readKeyPage(engine, page, bounds());
+    const { rows } = await readKeyPage(engine, page, bounds());
     const changes = changesOf(rows, key, derived);
     if (changes.length === 0) return rows;
     await writeChanges(engine, target, changes);

@@ -22,13 +22,19 @@ export interface KeyPage {
   readonly maxBytes: number;
 }
 
-export async function readKeyPage(engine: Engine, page: KeyPage, bounds: CallBounds): Promise<readonly Row[]> {
+export interface KeyRows {
+  readonly rows: readonly Row[];
+  /** Length of their text. */
+  readonly chars: number;
+}
+
+export async function readKeyPage(engine: Engine, page: KeyPage, bounds: CallBounds): Promise<KeyRows> {
   const { target, key, columns, after, dir, limit, maxBytes } = page;
   const filter = both(after === null ? null : beyond(key, after), page.filter ?? null);
   const sort = key.map((column) => ({ column: column.name, dir }));
   const fields = columns.map(({ name }) => name);
   const found = await engine.find(target, { filter, fields, sort, limit, offset: 0, maxBytes }, bounds);
-  return rowsOfText(columns, found.rows);
+  return { rows: rowsOfText(columns, found.rows), chars: found.rows.length };
 }
 
 function both(start: Filter | null, filter: Filter | null): Filter | null {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
-import type { Write } from '#engine/rows.ts';
+import type { Row, Write } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { parseSchema } from '#protocol/schema.ts';
@@ -31,13 +31,14 @@ afterAll(async () => {
   await to.close();
 });
 
-async function declared(engine: Engine): Promise<StoredSchema> {
+async function declared(engine: Engine, namespace = 'game'): Promise<StoredSchema> {
   const columns = [
     { name: 'a', type: 'string', length: 20 },
     { name: 'b', type: 'int64' },
+    { name: 'note', type: 'text', nullable: true },
   ];
   const { schema } = parseSchema({ tables: [{ name: 't', primaryKey: ['a', 'b'], columns }] });
-  return applyWhole(engine, 'game', schema);
+  return applyWhole(engine, namespace, schema);
 }
 
 function tableOf(stored: StoredSchema) {
@@ -92,3 +93,51 @@ it('brings every row once, whatever became of a write whose answer was lost', as
   const [here, there] = [await summarise(from, source, () => undefined), await summarise(to, target, () => undefined)];
   expect({ rows: there.rows, checksum: there.checksum }).toEqual({ rows: ROWS, checksum: here.checksum });
 });
+
+it('holds few long rows at a time, and reads few that do not fit', async () => {
+  const source = tableOf(await declared(from, 'long'));
+  const target = tableOf(await declared(to, 'long'));
+  // Some are longer than a page, most are a fortieth of it.
+  const lengths = Array.from({ length: 900 }, (_, i) => (i % 300 === 0 ? 400_000 : 3000));
+  const rows = lengths.map(
+    (length, i) =>
+      new Map<string, string | bigint>([
+        ['a', 'k'],
+        ['b', BigInt(i)],
+        ['note', 'n'.repeat(length)],
+      ]),
+  );
+  await from.write(source.target, { op: 'insert', rows }, null, bounds());
+  const [asked, written]: [number[], number[]] = [[], []];
+  await copyRows(
+    {
+      from: watched(from, 'find', (_, { limit }) => asked.push(limit)),
+      to: watched(to, 'write', (_, what) => written.push(what.op === 'insert' ? charsOf(what.rows) : 0)),
+    },
+    { from: source, to: target },
+    () => undefined,
+  );
+  const [here, there] = [await summarise(from, source, () => undefined), await summarise(to, target, () => undefined)];
+  expect({ rows: there.rows, checksum: there.checksum }).toEqual({ rows: lengths.length, checksum: here.checksum });
+  expect(Math.max(...asked)).toBeLessThan(50);
+  expect(Math.max(...written)).toBeLessThan(1_100_000);
+  // A write waits for the disk.
+  expect(written.length).toBeLessThan(8);
+});
+
+function charsOf(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + String(row.get('note')).length, 0);
+}
+
+function watched<N extends 'find' | 'write'>(engine: Engine, name: N, see: (...args: Parameters<Engine[N]>) => void) {
+  return new Proxy(engine, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== 'function') return value;
+      return (...args: Parameters<Engine[N]>) => {
+        if (member === name) see(...args);
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+}
