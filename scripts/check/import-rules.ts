@@ -299,7 +299,9 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/panel/notices/',
     zones: [
       ...PANEL,
-      ...['audit', 'console', 'notices/delivery', 'schedule', 'server'].map((name) => `sidecar/panel/${name}/`),
+      ...['accounts', 'audit', 'console', 'notices/delivery', 'schedule', 'server'].map(
+        (name) => `sidecar/panel/${name}/`,
+      ),
       ...['sidecar/security/', 'sidecar/log-event.ts'],
     ],
     packages: [],

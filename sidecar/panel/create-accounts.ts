@@ -45,7 +45,7 @@ export function createAccounts({ store, trouble, base, audit, settings, box }: A
     neededFor: () => settings.values.secondFactorFor,
   });
   const tickets = new SignInTickets(monotonicNow);
-  secondFactors.onChanged((accountId) => tickets.endOfAccount(accountId));
+  secondFactors.onChanged(({ accountId }) => tickets.endOfAccount(accountId));
   const accounts = new Accounts({
     ...{ store: accountStore, hasher },
     ...{ waysIn: [sessions, tokens], factors: secondFactors },

@@ -1,4 +1,6 @@
+import type { AccountChange } from './accounts/account-rules.ts';
 import type { AuditLog } from './audit/audit-log.ts';
+import type { createAccounts } from './create-accounts.ts';
 import type { HealthWatch } from './database/health-watch.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Jobs } from './jobs/jobs.ts';
@@ -54,11 +56,14 @@ export function createNotices({ base, store, box, trouble, settings, serverConfi
   });
 }
 
+type People = Pick<ReturnType<typeof createAccounts>, 'accounts' | 'secondFactors'>;
+
 export interface NewsParts extends Pick<NoticesParts, 'base' | 'logs' | 'trouble'> {
   readonly server: GameServer;
   readonly notices: Notices;
   readonly events: EventHub;
   readonly audit: AuditLog;
+  readonly people: People;
   readonly health: HealthWatch;
   readonly jobs: Jobs;
   readonly updates: PanelUpdatesDesk;
@@ -66,7 +71,7 @@ export interface NewsParts extends Pick<NoticesParts, 'base' | 'logs' | 'trouble
 
 /** Connects the notices with what they tell of. Returns what looks by itself. */
 export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
-  const { logs, server, trouble, events, audit, health, jobs, updates } = parts;
+  const { logs, server, trouble, events, audit, people, health, jobs, updates } = parts;
   const { config, writeBuffer, now } = base;
   const tell: TellNews = (news) => notices.tell(news);
   const tellAny = (news: News | null) => news !== null && tell(news);
@@ -83,8 +88,9 @@ export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
   });
   audit.onNote((note) => {
     if (note.result === 'ok' && note.action.startsWith('server.')) serverNews.acted(note.username);
-    accountNews.follow(note);
+    if (note.action === 'login') accountNews.followSignIn(note);
   });
+  followAccounts(people, (change) => trouble.attempt(() => accountNews.tellChange(change()), undefined));
   const databaseNews = new DatabaseNews(tell);
   health.onChange((now) => databaseNews.follow(now));
   logs.onApiLine((line) => tellAny(backupNewsOf(line)));
@@ -104,4 +110,16 @@ export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
     endingKeys: config.keys.flatMap(({ kid, previous }) => (previous === null ? [] : { kid, until: previous.until })),
     deadLetters: () => writeBuffer?.health().deadLetters ?? 0,
   });
+}
+
+/** @param tell calls for the change, so that a failed look-up of a name is no failure of the change */
+function followAccounts({ accounts, secondFactors }: People, tell: (change: () => AccountChange) => void): void {
+  accounts.onChanged((change) => tell(() => change));
+  const nameOf = (id: number) => accounts.byId(id)?.username ?? '';
+  secondFactors.onChanged(({ accountId, isSet, byId }) =>
+    tell(() => ({
+      ...{ username: nameOf(accountId), by: nameOf(byId) },
+      changes: [isSet ? '+secondFactor' : '-secondFactor'],
+    })),
+  );
 }

@@ -35,13 +35,29 @@ export interface PermissionsChange {
   readonly permissions: readonly Permission[];
 }
 
-/** Changes as the audit log writes them: `(password)`, `(enabled)`, `(disabled)`, `+console.read`, `-server.stop`. */
-export function describeAccountChange(before: Account, after: Account): string[] {
+/** Change, as the audit log and notices write it: `(password)`, `+console.read`, `-server.stop`. */
+export type AccountChangeWord =
+  | '(new)'
+  | '(password)'
+  | '(enabled)'
+  | '(disabled)'
+  | '(deleted)'
+  | `${'+' | '-'}${Permission | 'secondFactor'}`;
+
+/** Changes of an account that another one, or itself, has made. */
+export interface AccountChange {
+  readonly username: string;
+  /** Name of the account that made the change. */
+  readonly by: string;
+  readonly changes: readonly AccountChangeWord[];
+}
+
+export function describeAccountChange(before: Account, after: Account): AccountChangeWord[] {
   return [
-    ...(after.password === before.password ? [] : ['(password)']),
-    ...(after.enabled === before.enabled ? [] : [after.enabled ? '(enabled)' : '(disabled)']),
-    ...lacking(after, before).map((name) => `+${name}`),
-    ...lacking(before, after).map((name) => `-${name}`),
+    ...(after.password === before.password ? [] : ['(password)' as const]),
+    ...(after.enabled === before.enabled ? [] : [after.enabled ? ('(enabled)' as const) : ('(disabled)' as const)]),
+    ...lacking(after, before).map((name) => `+${name}` as const),
+    ...lacking(before, after).map((name) => `-${name}` as const),
   ];
 }
 

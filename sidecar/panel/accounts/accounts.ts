@@ -3,6 +3,8 @@ import type { AccountView } from '../shapes/accounts.ts';
 import type { Locale } from '../shapes/locales.ts';
 import type { Permission } from '../shapes/permissions.ts';
 import {
+  type AccountChange,
+  type AccountChangeWord,
   checkGrant,
   checkManagers,
   describeAccountChange,
@@ -26,7 +28,7 @@ export interface AccountDraft {
 }
 
 interface SavedAccount {
-  readonly changes: readonly string[];
+  readonly changes: readonly AccountChangeWord[];
   /** null if unchanged. */
   readonly permissions: PermissionsChange | null;
 }
@@ -52,7 +54,8 @@ export class Accounts {
   readonly #hasher: PasswordHasher;
   readonly #waysIn: readonly WayIn[];
   readonly #factors: AccountsOptions['factors'];
-  readonly #listeners = new Set<(change: PermissionsChange) => void>();
+  readonly #permissionsListeners = new Set<(change: PermissionsChange) => void>();
+  readonly #listeners = new Set<(change: AccountChange) => void>();
 
   constructor({ store, hasher, waysIn, factors }: AccountsOptions) {
     this.#store = store;
@@ -101,13 +104,14 @@ export class Accounts {
   }
 
   /** Creates or changes an account. Returns the changes as the audit log writes them. @throws PanelError */
-  async save(actorId: number, draft: AccountDraft): Promise<readonly string[]> {
+  async save(actorId: number, draft: AccountDraft): Promise<readonly AccountChangeWord[]> {
     const username = readUsername(draft.username);
     const permissions = draft.permissions === undefined ? undefined : readPermissions(draft.permissions);
     const isKept = draft.password === undefined || (draft.password === '' && draft.create !== true);
     if (isKept && draft.create === true) throw new PanelError('users.password', { field: 'password' });
     const plain = isKept ? null : readPassword(draft.password as string);
     this.#checkSave(actorId, username, draft, permissions);
+    const by = this.#actor(actorId).username;
     const password = plain === null ? undefined : await this.#hasher.hash(plain, `account ${actorId}`);
     const saved = this.#store.atomically(() => {
       const before = this.#checkSave(actorId, username, draft, permissions);
@@ -115,21 +119,24 @@ export class Accounts {
         ? this.#insert(username, password as string, permissions, draft.enabled)
         : this.#update(before, { ...before, ...given({ password, permissions, enabled: draft.enabled }) });
     });
-    if (saved.permissions !== null) for (const listener of this.#listeners) listener(saved.permissions);
+    if (saved.permissions !== null) for (const listener of this.#permissionsListeners) listener(saved.permissions);
+    this.#tell({ username, by, changes: saved.changes });
     return saved.changes;
   }
 
   /** @throws PanelError */
   remove(actorId: number, name: string): void {
     const username = readUsername(name);
-    this.#store.atomically(() => {
+    const by = this.#store.atomically(() => {
       const actor = this.#actor(actorId);
       const account = this.#known(username);
       checkGrant(actor, account.permissions);
       checkManagers(() => this.#store.all(), account, null);
       this.#endWaysIn(account.id);
       this.#store.remove(account.id);
+      return actor.username;
     });
+    this.#tell({ username, by, changes: ['(deleted)'] });
   }
 
   /** The account whose second factor the actor may remove. @throws PanelError */
@@ -148,7 +155,16 @@ export class Accounts {
   }
 
   onPermissionsChanged(listener: (change: PermissionsChange) => void): void {
+    this.#permissionsListeners.add(listener);
+  }
+
+  /** Called after each change that is on the disk. */
+  onChanged(listener: (change: AccountChange) => void): void {
     this.#listeners.add(listener);
+  }
+
+  #tell(change: AccountChange): void {
+    if (change.changes.length > 0) for (const listener of this.#listeners) listener(change);
   }
 
   /** The current account, or null if it is to be created. */
@@ -177,7 +193,7 @@ export class Accounts {
     enabled = true,
   ): SavedAccount {
     this.#store.insert({ username, password, permissions, enabled });
-    return { changes: ['(new)', ...inOrder(permissions).map((name) => `+${name}`)], permissions: null };
+    return { changes: ['(new)', ...inOrder(permissions).map((name) => `+${name}` as const)], permissions: null };
   }
 
   #update(before: Account, after: Account): SavedAccount {

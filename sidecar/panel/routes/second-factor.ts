@@ -81,7 +81,7 @@ function resetRoute({ accounts, secondFactors, sessions }: SecondFactorServices)
       request.subject(request.body.username);
       const { id, username } = accounts.checkFactorReset(callerOf(request).accountId, request.body.username);
       request.subject(username);
-      secondFactors.reset(id);
+      secondFactors.reset(id, callerOf(request).accountId);
       sessions.endOfAccount(id);
       return {};
     },

@@ -14,6 +14,14 @@ import { newTotpSecret, stepOfCode, totpUri } from './totp.ts';
 const MOST_WRONG = 10;
 const OFFER_MS = 10 * 60_000;
 
+/** An account has got its factor, or lost it. */
+export interface FactorChange {
+  readonly accountId: number;
+  readonly isSet: boolean;
+  /** Account that made the change. */
+  readonly byId: number;
+}
+
 export interface SecondFactorsOptions {
   readonly store: PanelStore;
   readonly box: SecretBox;
@@ -34,7 +42,7 @@ export class SecondFactors implements SignInFactor {
   readonly #wrong: AttemptLimit;
   /** Secrets that were offered and not confirmed yet, by account. */
   readonly #offers = new Map<number, { readonly secret: string; readonly endsAt: number }>();
-  readonly #listeners = new Set<(accountId: number) => void>();
+  readonly #listeners = new Set<(change: FactorChange) => void>();
 
   constructor(options: SecondFactorsOptions) {
     this.#rows = new FactorStore(options.store);
@@ -74,24 +82,21 @@ export class SecondFactors implements SignInFactor {
     const { box, now, monotonicNow } = this.#options;
     const offer = this.#offers.get(accountId);
     if (offer === undefined || offer.endsAt <= monotonicNow()) throw new PanelError('secondFactor.begin');
-    return this.#attempt(accountId, () => {
+    const codes = this.#attempt(accountId, () => {
       const step = stepOfCode(offer.secret, bare(code), now());
       if (step === null) return null;
       if (this.isSet(accountId)) throw new PanelError('secondFactor.set');
       this.#rows.insert(accountId, box.seal(offer.secret, placeOf(accountId)), step, now());
-      this.#offers.delete(accountId);
-      this.#changed(accountId);
       return this.#makeCodes(accountId);
     });
+    this.#changed({ accountId, isSet: true, byId: accountId });
+    return codes;
   }
 
   /** @throws PanelError */
   remove(accountId: number, code: string): void {
-    this.#attempt(accountId, () => {
-      if (!this.#isGood(accountId, code)) return null;
-      this.reset(accountId);
-      return true;
-    });
+    this.#attempt(accountId, () => (this.#isGood(accountId, code) ? this.#rows.remove(accountId) : null));
+    this.#changed({ accountId, isSet: false, byId: accountId });
   }
 
   /** New recovery codes; the old ones end. @throws PanelError */
@@ -105,13 +110,13 @@ export class SecondFactors implements SignInFactor {
   }
 
   /** Without a code, for a manager of accounts. */
-  reset(accountId: number): void {
+  reset(accountId: number, byId: number): void {
     this.#offers.delete(accountId);
-    if (this.#rows.remove(accountId)) this.#changed(accountId);
+    if (this.#rows.remove(accountId)) this.#changed({ accountId, isSet: false, byId });
   }
 
-  /** Called when an account has got its factor, or lost it. */
-  onChanged(listener: (accountId: number) => void): void {
+  /** Called after each change that is on the disk. */
+  onChanged(listener: (change: FactorChange) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -152,8 +157,9 @@ export class SecondFactors implements SignInFactor {
     return this.#options.box.digest(code, ['recovery code', String(accountId)]);
   }
 
-  #changed(accountId: number): void {
-    for (const listener of this.#listeners) listener(accountId);
+  #changed(change: FactorChange): void {
+    this.#offers.delete(change.accountId);
+    for (const listener of this.#listeners) listener(change);
   }
 }
 

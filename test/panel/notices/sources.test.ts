@@ -5,12 +5,13 @@ import { UpkeepNews } from '#panel/notices/news/upkeep-news.ts';
 import type { News } from '#panel/notices/news.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { openSmallDisk } from '../../faults/small-journal-disk.ts';
+import { openAuthenticator } from '../support/authenticator.ts';
 import { NoticeReceiver } from '../support/notice-receiver.ts';
-import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
+import { type PanelClient, startTestPanel } from '../support/panel.ts';
 import { newReleaseKey } from '../support/releases.ts';
 import { smallRelease } from '../support/small-release.ts';
 
-/** Events that no click causes, from a disk that really fills up and an inbox that releases are really put into. */
+/** News by their real sources: a disk that fills up, an inbox that releases are put into, accounts that are changed. */
 
 const key = newReleaseKey();
 let receiver: NoticeReceiver;
@@ -91,7 +92,7 @@ it('a panel whose disk is nearly full says so when it begins', async (context) =
 });
 
 it('a release in the inbox is told once, and so is each newer one', async () => {
-  const panel: TestPanel = await start();
+  const panel = await start();
   onTestFinished(() => panel.stop());
   await panel.panel.begin();
   const owner = await panel.owner();
@@ -114,4 +115,38 @@ it('a release in the inbox is told once, and so is each newer one', async () => 
   await check(null);
   await check({ version: '9.2.0' });
   await told.toEqual([{ version: '9.1.0' }, { version: '9.2.0' }]);
+});
+
+it('changes of accounts say who made which, once they are made', async () => {
+  const panel = await start();
+  onTestFinished(() => panel.stop());
+  await panel.panel.begin();
+  const owner = await panel.owner();
+  await follow(owner, 'account.changed');
+  const codeAt = await openAuthenticator();
+  const { secondFactors, accounts } = panel.services;
+  const told: object[] = [];
+  const expectTold = async (work: () => unknown, username: string, by: string, changes: readonly string[]) => {
+    ahead += 60_000;
+    await work();
+    told.push({ username, by, changes });
+    await expect.poll(() => dataOf('account.changed'), { timeout: 10_000 }).toEqual(told);
+  };
+  const change = (draft: object) => () => owner.post('/api/users/save', { username: 'kim', ...draft });
+  const draft = { create: true, password: 'a long password of kim', permissions: ['logs.read'] };
+  await expectTold(change(draft), 'kim', 'owner', ['(new)', '+logs.read']);
+  expect((await owner.post('/api/users/save', { username: 'kim', permissions: ['logs.read'] })).status).toBe(200);
+  expect((await owner.post('/api/users/save', { username: 'kim', permissions: ['none'] })).status).toBe(400);
+  const words = ['(password)', '(disabled)', '+console.read', '-logs.read'];
+  const next = { password: 'another password of kim', enabled: false, permissions: ['console.read'] };
+  await expectTold(change(next), 'kim', 'owner', words);
+  const id = accounts.idOf('kim');
+  const setFactor = () => {
+    const { secret } = secondFactors.begin({ id, username: 'kim' });
+    secondFactors.confirm(id, codeAt(secret, Date.now() + ahead));
+  };
+  await expectTold(setFactor, 'kim', 'kim', ['+secondFactor']);
+  const reset = () => owner.post('/api/users/second-factor/reset', { username: 'kim' });
+  await expectTold(reset, 'kim', 'owner', ['-secondFactor']);
+  await expectTold(() => owner.post('/api/users/delete', { username: 'kim' }), 'kim', 'owner', ['(deleted)']);
 });

@@ -1,4 +1,5 @@
 import { networkOf } from '#sidecar/security/addresses.ts';
+import type { AccountChange } from '../../accounts/account-rules.ts';
 import type { AuditNote, KnownAddress } from '../../audit/audit-log.ts';
 import type { TellNews } from '../news.ts';
 
@@ -12,7 +13,7 @@ export interface AccountNewsOptions {
   readonly now: () => number;
 }
 
-/** Tells news of accounts and their sign-ins, out of the audit log. */
+/** Tells changes of accounts, and sign-ins that their owners should know of. */
 export class AccountNews {
   readonly #options: AccountNewsOptions;
 
@@ -21,12 +22,7 @@ export class AccountNews {
   }
 
   /** Call before the entry is written. */
-  follow({ action, username, address, subject, result }: AuditNote): void {
-    if (action === 'login') this.#followSignIn(username, address, result);
-    else if (result === 'ok' && action.startsWith('users.')) this.#tellChange(action, username, subject);
-  }
-
-  #followSignIn(username: string, address: string, result: string): void {
+  followSignIn({ username, address, result }: Pick<AuditNote, 'username' | 'address' | 'result'>): void {
     const { addressesOf, tell, now } = this.#options;
     const news = { facts: [username, address], data: { username, address } };
     if (result === 'rate.limited') tell({ event: 'signIn.limit', ...news });
@@ -37,9 +33,7 @@ export class AccountNews {
     if (known.length > 0 && !recent.includes(networkOf(address))) tell({ event: 'signIn.newAddress', ...news });
   }
 
-  #tellChange(action: string, by: string, subject: string): void {
-    const [username = '', ...words] = subject.split(' ');
-    const changes = action === 'users.save' ? words : [action];
+  tellChange({ username, by, changes }: AccountChange): void {
     this.#options.tell({
       event: 'account.changed',
       facts: [username, by, ...changes],
