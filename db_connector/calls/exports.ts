@@ -1,11 +1,11 @@
 import { MAX_TAKEN_CHARS } from '../protocol/limits.ts';
+import { packBytes, packTexts, unpackTexts } from '../protocol/packed-texts.ts';
 import type { Connector } from './connector.ts';
-import { type ByteForm, MAX_RECORDS, type Questions, readQuestion, readQuestions } from './records.ts';
+import { type ByteForm, MAX_RECORDS, readQuestion, readQuestions } from './records.ts';
 import { refusedTicket, type TakenResult } from './ticket.ts';
 
 const CALL_FIELDS = ['Operation', 'Json'];
-/** A text as short as this costs less than bytes. */
-const MAX_SHORT_CHARS = 100;
+const ID_FIELDS = ['Id'];
 const NO_LIST = refusedTicket(`invalid_request: expected a list of at most ${MAX_RECORDS} records`);
 
 /** The exports that bundles call: records in, records out, in the form of the question. Synchronous; none throws. */
@@ -26,12 +26,14 @@ export class Exports {
 
   /** `TakeResult`: a record DbResultQuery(Id) gives DbResult(Id, State, Status, Code, Json). */
   takeResult(question: unknown, caller?: string): unknown {
-    const { texts, reply } = readQuestion(question, ['Id'], this.#bytes);
+    const { texts, reply } = readQuestion(question, ID_FIELDS, this.#bytes);
     return reply(this.#connector.take(texts?.[0] ?? '', caller));
   }
 
   /** `CallMany`: a list of at most 512 records DbCall gives a ticket for each, in order. */
   callMany(questions: unknown, caller?: string): unknown {
+    const packed = packedTexts(questions, 2 * MAX_RECORDS);
+    if (packed !== null) return this.#callPacked(packed, caller);
     const { records, read, reply } = readQuestions(questions, this.#bytes);
     if (!records) return reply([NO_LIST]);
     return reply(records.map((record) => this.#connector.accept(read(record, CALL_FIELDS), caller)));
@@ -42,32 +44,38 @@ export class Exports {
    * oldest first, at most 512. Results beyond `MAX_TAKEN_CHARS` stay: they are `pending`, or left out.
    */
   takeMany(ids: unknown, caller?: string): unknown {
+    const packed = packedTexts(ids, MAX_RECORDS);
+    if (packed !== null) return this.#takePacked(packed, caller);
     const { records, read, reply } = readQuestions(ids, this.#bytes);
     if (records === undefined) return reply([]);
     if (records === null) return reply(this.#takeReady(caller));
-    return reply(this.#takeAll(records, read, caller));
+    const texts = records.map((id) => read([id], ID_FIELDS).texts?.[0] ?? '');
+    return reply(this.#takeAll(texts, caller));
   }
 
-  /**
-   * `TakeBytes`: as `TakeMany` for a list of ids, in the form that costs the least: each result is a list of its fields, and `Json`
-   * of more than `MAX_SHORT_CHARS` is UTF-8 bytes, which a host copies as they are, and text character by character.
-   */
-  takeBytes(ids: unknown, caller?: string): unknown {
-    const { records, read, reply } = readQuestions(ids, this.#bytes);
-    const results = this.#takeAll(records ?? [], read, caller);
-    return reply(
-      results.map(({ Id, State, Status, Code, Json }) => [Id, State, Status, Code, this.#bytesOf(Json)] as const),
+  /** The helper's form of `CallMany`: Operation and Json of each call, packed; Id and Error of each ticket, packed. */
+  #callPacked(texts: readonly string[], caller: string | undefined): string {
+    const replies: string[] = [];
+    for (let at = 0; at < texts.length; at += 2) {
+      const call = texts.slice(at, at + 2);
+      const asked = { texts: call.every((text) => text.isWellFormed()) ? call : null, isTooLong: false };
+      const ticket = this.#connector.accept(asked, caller);
+      replies.push(ticket.Id, ticket.Error);
+    }
+    return packTexts(replies);
+  }
+
+  /** The helper's form of `TakeMany`: ids, packed; for each result State, Status and Code in one text, then Json, packed as bytes. */
+  #takePacked(ids: readonly string[], caller: string | undefined): unknown {
+    const results = this.#takeAll(ids, caller);
+    return this.#bytes.write(
+      packBytes(results.flatMap(({ State, Status, Code, Json }) => [`${State} ${Status} ${Code}`, Json])),
     );
   }
 
-  #bytesOf(text: string): unknown {
-    return text.length <= MAX_SHORT_CHARS ? text : this.#bytes.write(Buffer.from(text));
-  }
-
-  #takeAll(ids: readonly unknown[], read: Questions['read'], caller: string | undefined): TakenResult[] {
+  #takeAll(ids: readonly string[], caller: string | undefined): TakenResult[] {
     let chars = 0;
-    return ids.map((given) => {
-      const id = read([given], ['Id']).texts?.[0] ?? '';
+    return ids.map((id) => {
       if (chars >= MAX_TAKEN_CHARS) return pendingResult(id);
       const taken = this.#connector.take(id, caller);
       chars += taken.Json.length;
@@ -86,6 +94,12 @@ export class Exports {
     }
     return results;
   }
+}
+
+/** Null if the question is no packed text, or one of too many. */
+function packedTexts(question: unknown, max: number): string[] | null {
+  const texts = typeof question === 'string' ? unpackTexts(question) : null;
+  return texts !== null && texts.length <= max ? texts : null;
 }
 
 /** The result is not handed out yet: ask again on a later tick. */

@@ -17,10 +17,6 @@ export interface DbConnectorExports {
   CallMany(questions: readonly { readonly Operation: OperationName; readonly Json: string }[]): readonly DbTicket[];
   /** `TakeResult` for a list of at most 512 ids, in order. Null: at most 512 results that are ready, the oldest first. */
   TakeMany(ids: readonly string[] | null): readonly TakenResult[];
-  /** `TakeMany` for a list of ids, each result a list of its fields in order; `Json` of more than 100 characters is UTF-8 bytes. */
-  TakeBytes(
-    ids: readonly string[],
-  ): readonly (readonly [string, TakenResult['State'], number, string, string | Uint8Array | ArrayBuffer])[];
   /** How many milliseconds the sidecar's clock is ahead of this machine's. */
   ClockOffset(): number;
 }

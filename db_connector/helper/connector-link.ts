@@ -1,14 +1,16 @@
 import { MAX_TAKEN_CHARS } from '../protocol/limits.ts';
+import { packTexts, unpackBytes, unpackTexts } from '../protocol/packed-texts.ts';
 import type { DatabaseHost } from './host.ts';
 import { type DbResult, type DbTicket, errorResult, refusedTicket } from './result.ts';
 import type { Call } from './waiting-calls.ts';
 
 /** Records of one `CallMany` or `TakeMany`. */
 export const MAX_RECORDS = 512;
+const NO_TICKET = refusedTicket('internal', 'the connector answered with no ticket');
 
 /**
- * Exports of connectors, as one bundle calls them: lists of calls and of ids. A single call goes by the export for one record, and
- * so does all of a connector that has no exports for lists: a game server may run an older one until its bundle starts again.
+ * Exports of connectors, as one bundle calls them: calls and ids packed. A connector that has no exports for lists is called record
+ * by record: a game server may run an older one until its bundle starts again.
  */
 export class ConnectorLink {
   readonly #host: DatabaseHost;
@@ -25,17 +27,13 @@ export class ConnectorLink {
 
   /** A ticket for each call, in order; at most `MAX_RECORDS`. Never throws. */
   send(connector: string, calls: readonly Call[]): DbTicket[] {
-    if (calls.length > 1 && !this.#withoutLists.has(connector)) {
-      // Lists of fields in their order, as names cost time in the codec.
-      const records = calls.map(({ operation, json }) => [operation, json]);
-      try {
-        const tickets = this.#host.exports.call(connector, 'CallMany', records);
-        return calls.map((_, index) => ticketIn(Array.isArray(tickets) ? namedTicket(tickets[index]) : tickets));
-      } catch (error) {
-        if (!isMissing(error)) return calls.map(() => unavailable(connector, error));
-      }
+    if (this.#withoutLists.has(connector)) return this.#sendEach(connector, calls);
+    try {
+      const questions = packTexts(calls.flatMap(({ operation, json }) => [operation, json]));
+      return ticketsIn(this.#host.exports.call(connector, 'CallMany', questions), calls.length);
+    } catch (error) {
+      return isMissing(error) ? this.#sendEach(connector, calls) : calls.map(() => unavailable(connector, error));
     }
-    return this.#sendEach(connector, calls);
   }
 
   #sendEach(connector: string, calls: readonly Call[]): DbTicket[] {
@@ -47,7 +45,7 @@ export class ConnectorLink {
         return [...tickets, ...calls.slice(tickets.length).map(() => unavailable(connector, error))];
       }
     }
-    if (calls.length > 1) this.#withoutLists.add(connector);
+    this.#withoutLists.add(connector);
     return tickets;
   }
 
@@ -58,8 +56,7 @@ export class ConnectorLink {
   take(connector: string, ids: readonly string[]): (DbResult | null | undefined)[] {
     if (this.#withoutLists.has(connector)) return this.#takeEach(connector, ids);
     try {
-      const taken = this.#host.exports.call(connector, 'TakeBytes', ids);
-      return resultsIn(connector, ids, listIn(taken));
+      return resultsIn(connector, ids, this.#host.exports.call(connector, 'TakeMany', packTexts(ids)));
     } catch (error) {
       return isMissing(error) ? this.#takeEach(connector, ids) : ids.map((id) => stopped(connector, id, error));
     }
@@ -79,28 +76,28 @@ export class ConnectorLink {
   }
 }
 
-/** FXServer gives the only member of a list in place of the list. */
-function listIn(taken: unknown): readonly unknown[] {
-  return Array.isArray(taken) && (taken.length === 0 || Array.isArray(taken[0])) ? taken : [taken];
+/** Id and Error of each ticket. */
+function ticketsIn(reply: unknown, count: number): DbTicket[] {
+  const texts = typeof reply === 'string' ? unpackTexts(reply) : null;
+  return Array.from({ length: count }, (_, index) => {
+    const [Id, refusal] = [texts?.[2 * index], texts?.[2 * index + 1]];
+    return Id === undefined || refusal === undefined ? NO_TICKET : { Id, Accepted: refusal === '', Error: refusal };
+  });
 }
 
-function namedTicket(ticket: unknown): unknown {
-  if (!Array.isArray(ticket)) return ticket;
-  const [Id, Accepted, reason] = ticket as unknown[];
-  return { Id, Accepted, Error: reason };
-}
-
-/** A result from its fields. A long text comes as UTF-8 bytes. */
-function namedResult(result: unknown): unknown {
-  if (!Array.isArray(result)) return result;
-  const [Id, State, Status, Code, Json] = result as unknown[];
-  return { Id, State, Status, Code, Json: isBytes(Json) ? textOf(Json) : Json };
-}
-
-function resultsIn(connector: string, ids: readonly string[], taken: readonly unknown[]) {
+/** State, Status and Code of each result in one text, then its Json. */
+function resultsIn(connector: string, ids: readonly string[], reply: unknown): (DbResult | null | undefined)[] {
+  const texts = isBytes(reply) ? unpackBytes(bufferOf(reply)) : null;
   let chars = 0;
   return ids.map((id, index) => {
-    const result = resultIn(connector, id, namedResult(taken[index]));
+    const [State, Status, Code] = texts?.[2 * index]?.split(' ') ?? [];
+    const result = resultIn(connector, id, {
+      Id: id,
+      State,
+      Status: Number(Status),
+      Code,
+      Json: texts?.[2 * index + 1],
+    });
     if (result === null) return chars >= MAX_TAKEN_CHARS ? undefined : null;
     chars += result.Json.length;
     return result;
@@ -114,7 +111,7 @@ function resultIn(connector: string, id: string, taken: unknown): DbResult | nul
 }
 
 function ticketIn(given: unknown): DbTicket {
-  return isTicket(given) ? given : refusedTicket('internal', 'the connector answered with no ticket');
+  return isTicket(given) ? given : NO_TICKET;
 }
 
 /** Game servers say so if the bundle does not run, and if it has no export of this name. */
@@ -172,11 +169,8 @@ function isBytes(value: unknown): value is Bytes {
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 }
 
-function textOf(bytes: Bytes): string {
-  const buffer = ArrayBuffer.isView(bytes)
-    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : Buffer.from(bytes);
-  return buffer.toString();
+function bufferOf(bytes: Bytes): Buffer {
+  return ArrayBuffer.isView(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : Buffer.from(bytes);
 }
 
 function messageOf(error: unknown): string {

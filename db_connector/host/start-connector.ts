@@ -28,7 +28,6 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
   host.registerExport('TakeResult', (question, caller) => exports.takeResult(question, caller));
   host.registerExport('CallMany', (questions, caller) => exports.callMany(questions, caller));
   host.registerExport('TakeMany', (ids, caller) => exports.takeMany(ids, caller));
-  host.registerExport('TakeBytes', (ids, caller) => exports.takeBytes(ids, caller));
   host.registerExport('ClockOffset', () => connector.clockOffset());
   for (const command of [dbStatus(connector), dbHealth(connector, timers), dbReload((say) => loader.load(say))]) {
     host.registerCommand(command);

@@ -3,15 +3,15 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 
-const HELPER_SOURCE = '../../db_connector/helper/helper.ts';
+const HELPER_SOURCES = ['../../db_connector/helper/helper.ts', '#connector/helper/helper.ts'];
 const HELPER_SHIPPED = '../db_connector/helper.js';
 /** In `bundles/` it holds a source that stands for the helper. */
 const CONNECTOR = 'db_connector';
 const SERVER_SCRIPT = /("server"\s*:\s*"[^"]*)\.ts(")/;
-const SPECIFIER = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.{1,2}\/[^'"]+)\2/g;
+const SPECIFIER = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.{1,2}\/[^'"]+|#connector\/helper\/helper\.ts)\2/g;
 
 function shippedSpecifier(specifier: string): string {
-  return specifier === HELPER_SOURCE ? HELPER_SHIPPED : specifier.replace(/\.ts$/, '.js');
+  return HELPER_SOURCES.includes(specifier) ? HELPER_SHIPPED : specifier.replace(/\.ts$/, '.js');
 }
 
 /** Taking types out leaves holes in the text; the formatter closes them. */

@@ -102,11 +102,7 @@ export class Rig {
     writeFileSync(join(this.folder, 'database.json'), text);
   }
 
-  ask(
-    name: 'Call' | 'TakeResult' | 'CallMany' | 'TakeMany' | 'TakeBytes',
-    question: unknown,
-    caller = 'shop',
-  ): unknown {
+  ask(name: 'Call' | 'TakeResult' | 'CallMany' | 'TakeMany', question: unknown, caller = 'shop'): unknown {
     return this.server.registered.get(name)?.call({ caller }, question);
   }
 

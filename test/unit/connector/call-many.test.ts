@@ -1,5 +1,6 @@
 import { decode, encode } from '@msgpack/msgpack';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { packTexts, unpackBytes, unpackTexts } from '#protocol/packed-texts.ts';
 import { type DbResult, Rig, SECRET, type Ticket } from '#support/connector-rig.ts';
 import { answers, LyingServer, silent } from '#support/lying-server.ts';
 
@@ -114,21 +115,37 @@ describe('TakeMany', () => {
   });
 });
 
-describe('TakeBytes', () => {
-  it('gives lists of the fields that TakeMany gives, and long texts as UTF-8 bytes', async () => {
+describe('the form of the helper', () => {
+  it('has the operations and payloads of a list in one text, and the tickets', async () => {
+    const reply = rig.ask('CallMany', packTexts(['find', Json, 'fnd', Json, 'find', '\ud800', 'find']));
+    const [id, ...others] = unpackTexts(reply as string) as string[];
+    expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect(others.map((text) => text.split(':')[0])).toEqual([
+      '',
+      ...['', 'unknown_operation'],
+      ...['', 'invalid_request'],
+      ...['', 'invalid_request'],
+    ]);
+    await expect.poll(() => api.seen.length).toBe(1);
+  });
+
+  it('has the results of packed ids in bytes, for the caller alone', async () => {
     const long = JSON.stringify({ rows: ['Zoë '.repeat(100)], hasMore: false });
     api.script = [answers(long)];
     const [first] = callMany([FIND]) as [Ticket];
-    await expect.poll(() => api.seen.length).toBe(1);
-    const [second] = callMany([FIND]) as [Ticket];
     await expect.poll(async () => (await rig.status()).inFlight, { interval: 5 }).toBe(0);
-    const taken = rig.ask('TakeBytes', [first.Id, second.Id, 'x']) as unknown[][];
-    expect(taken).toEqual([
-      [first.Id, 'ok', 200, '', expect.any(Uint8Array)],
-      [second.Id, 'ok', 200, '', '{"rows":[],"hasMore":false}'],
-      ['x', 'missing', 0, '', ''],
-    ]);
-    expect(Buffer.from(taken[0]?.[4] as Uint8Array).toString()).toBe(long);
-    for (const none of [null, 'x', Array(513).fill('x')]) expect(rig.ask('TakeBytes', none)).toEqual([]);
+    api.otherwise = silent;
+    const [second] = callMany([FIND]) as [Ticket];
+    const take = (caller?: string) => {
+      const bytes = rig.ask('TakeMany', packTexts([first.Id, second.Id, 'x']), caller);
+      return unpackBytes(Buffer.from(bytes as Uint8Array));
+    };
+    expect(take('garage')).toEqual(['missing 0 ', '', 'missing 0 ', '', 'missing 0 ', '']);
+    expect(take()).toEqual(['ok 200 ', long, 'pending 0 ', '', 'missing 0 ', '']);
+  });
+
+  it('is refused as no list if it is longer than a list may be', () => {
+    expect(callMany(packTexts(Array(1026).fill('find')))).toEqual([NO_LIST]);
+    expect(takeMany(packTexts(Array(513).fill('x')))).toEqual([]);
   });
 });

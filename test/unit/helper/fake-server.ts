@@ -1,4 +1,5 @@
-import type { BundleEvent, BundleState, DatabaseHost } from '#connector/helper/helper.ts';
+import type { BundleEvent, BundleState, DatabaseHost, DbTicket } from '#connector/helper/helper.ts';
+import { packBytes, packTexts, unpackTexts } from '#protocol/packed-texts.ts';
 
 interface Call {
   readonly operation: string;
@@ -59,9 +60,10 @@ export class FakeServer implements DatabaseHost {
     call: (bundle: string, name: string, ...args: readonly unknown[]): unknown => {
       if (!this.isRunning || bundle !== this.connector) throw new Error(`No such export ${name} in bundle ${bundle}`);
       if (name === 'ClockOffset') return this.clockOffset;
-      if (!this.hasLists && /Many|Bytes/.test(name)) throw new Error(`No such export ${name} in bundle ${bundle}`);
+      if (!this.hasLists && name.endsWith('Many')) throw new Error(`No such export ${name} in bundle ${bundle}`);
       this.exportsCalled.push(name);
-      if (Array.isArray(args[0])) this.lists.push(args[0].length);
+      if (name === 'CallMany') this.lists.push((unpackTexts(args[0] as string)?.length ?? 0) / 2);
+      if (name === 'TakeMany') this.lists.push(unpackTexts(args[0] as string)?.length ?? 0);
       // As a game server copies them.
       return structuredClone(this.#answerTo(name, structuredClone(args[0])));
     },
@@ -107,17 +109,24 @@ export class FakeServer implements DatabaseHost {
       case 'TakeResult':
         return this.#take(question as Record<string, string>);
       case 'CallMany':
-        return (question as [string, string][]).map(([Operation, Json]) =>
-          Object.values(this.#call({ Operation, Json })),
-        );
-      case 'TakeBytes':
-        return (question as string[]).map((Id) => inBytes(this.#take({ Id })));
+        return packTexts(this.#callAll(unpackTexts(question as string) ?? []));
+      case 'TakeMany':
+        return packBytes((unpackTexts(question as string) ?? []).flatMap((Id) => inTexts(this.#take({ Id }))));
       default:
         throw new Error(`No such export ${name}`);
     }
   }
 
-  #call(record: Record<string, string>): object {
+  #callAll(texts: readonly string[]): string[] {
+    const replies: string[] = [];
+    for (let at = 0; at < texts.length; at += 2) {
+      const ticket = this.#call({ Operation: texts[at] ?? '', Json: texts[at + 1] ?? '' });
+      replies.push(ticket.Id, ticket.Error);
+    }
+    return replies;
+  }
+
+  #call(record: Record<string, string>): DbTicket {
     const { Operation = '', Json = '' } = record;
     const refusal = this.#answers.size >= this.places ? 'busy: no place' : this.refusal || this.refuses(record);
     if (refusal !== '') {
@@ -140,7 +149,7 @@ export class FakeServer implements DatabaseHost {
   }
 }
 
-/** A list of the fields, long texts as UTF-8 bytes, as the connector gives them. */
-function inBytes({ Id, State, Status, Code, Json }: Answer & { readonly Id: string }): unknown[] {
-  return [Id, State, Status, Code, Json.length > 100 ? new TextEncoder().encode(Json) : Json];
+/** A result in two texts, as the connector gives it. */
+function inTexts({ State, Status, Code, Json }: Answer): string[] {
+  return [`${State} ${Status} ${Code}`, Json];
 }

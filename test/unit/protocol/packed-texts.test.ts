@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { packBytes, packTexts, unpackBytes, unpackTexts } from '#protocol/packed-texts.ts';
+
+const texts = fc.array(fc.string({ unit: 'binary' }));
+
+describe('packed texts', () => {
+  it('come back as they went, as text and as bytes', () => {
+    fc.assert(
+      fc.property(texts, (given) => {
+        expect(unpackTexts(packTexts(given))).toEqual(given);
+        expect(unpackBytes(packBytes(given))).toEqual(given);
+      }),
+    );
+  });
+
+  it('have a line of lengths before them', () => {
+    expect(packTexts(['find', '{}', ''])).toBe('4,2,0\nfind{}');
+    expect(packBytes(['é']).toString()).toBe('2\né');
+  });
+
+  it.each(['', 'x', '1', '1,\nx', '2\nx', '1\nxy', '-1,2\nx', '1e0\nx', '0.5,0.5\nx', ' 1\nx'])(
+    'are not %j',
+    (text) => {
+      expect(unpackTexts(text)).toBeNull();
+      expect(unpackBytes(Buffer.from(text))).toBeNull();
+    },
+  );
+});
