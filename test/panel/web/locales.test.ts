@@ -99,3 +99,55 @@ describe('what the panel itself names', () => {
     }
   });
 });
+
+/** The other way of addressing a reader, by language: German, Spanish and Polish say "du" here, the rest "Sie". */
+const OTHER_ADDRESS: Readonly<Record<string, readonly RegExp[]>> = {
+  // At the start of a sentence "Sie" may be "they".
+  de: [/(?<!^|[.:!?;] )(?<!\p{L})(?:Sie|Ihr\p{L}*)(?!\p{L})/u, /Sie (?:dürfen|können|müssen|sollten|haben|brauchen) /],
+  es: [
+    words('ustedes|usted|(?:es|son) suy[oa]s?'),
+    // In the middle of a sentence these are subjunctives.
+    atStart(
+      'añada|cierre|compruebe|configure|cree|dele|diga|elija|elimine|empiece|escanee|escriba|espere|haga|indique',
+    ),
+    atStart('introduzca|mire|ponga|pruebe|pulse|quite|revise|revoque|seleccione|use|vuelva'),
+    words('(?:actualíc|anót|cópi|déj|guárd|iníci|intént|mír|pruéb)el[oa]s?|(?:añád|elíj|escríb|imprím)al[oa]s?'),
+  ],
+  fr: [words('tu|toi|ton|ta|tes|te')],
+  'pt-BR': [words('tu|teu|tua|teus|tuas|ti|contigo')],
+  pl: [words('Pan[aiu]?|Panią|Państw\\p{L}*')],
+  ru: [words('ты|тебя|тебе|тобой|тво(?:й|я|ё|и|его|ей|их|им|ими|ему|ём|ю)')],
+  tr: [words('sen|senin|seni|sana|sende|senden|seninle')],
+  'zh-CN': [/你/],
+};
+const WRONGLY_ADDRESSED: Readonly<Record<string, readonly string[]>> = {
+  de: ['Geben Sie es ein.', 'Wird mit Ihrem Namen gesendet.', 'Sie dürfen nur lesen.'],
+  es: ['Elija uno.', 'Hay otra. Inténtelo de nuevo.', 'Si es suya, añádala.'],
+  ...{ fr: ['Choisis ton nom.'], 'pt-BR': ['Digita o teu nome.'], pl: ['Proszę podać Pana imię.'] },
+  ...{ ru: ['Это твой сеанс.'], tr: ['Bu senin hesabın.'], 'zh-CN': ['请输入你的名称。'] },
+};
+
+function atStart(alternatives: string): RegExp {
+  return new RegExp(`(?:^|[.:;] )(?:${alternatives})(?!\\p{L})`, 'iu');
+}
+
+function words(alternatives: string): RegExp {
+  return new RegExp(`(?<!\\p{L})(?:${alternatives})(?!\\p{L})`, 'iu');
+}
+
+describe.each(OTHERS)('the reader of %s', (locale) => {
+  const isOther = (text: string) => (OTHER_ADDRESS[locale] ?? []).some((form) => form.test(text));
+
+  it('is addressed in one way', () => {
+    const all = Object.entries(areasOf(locale)).flatMap(([area, texts]) =>
+      Object.entries(texts).flatMap(([key, message]) => formsOf(message).map((text) => `${area}.${key}: ${text}`)),
+    );
+    expect(all.filter((line) => isOther(line.slice(line.indexOf(': ') + 2)))).toEqual([]);
+    expect(WRONGLY_ADDRESSED[locale]?.filter((text) => !isOther(text))).toEqual([]);
+  });
+
+  it('finds the second factor under the name that an error gives', () => {
+    const { settings, errors } = areasOf(locale);
+    expect(errors?.['secondFactor.own']).toContain(settings?.secondFactor);
+  });
+});
