@@ -32,7 +32,7 @@ describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why
   const dialog = () => page.getByRole('dialog');
 
   it('makes a webhook, whose secret it shows once', async () => {
-    await page.getByText('Nobody is told yet').waitFor();
+    await page.getByText('There are no targets yet').waitFor();
     await page.getByRole('button', { name: 'New target' }).click();
     await dialog().getByRole('textbox', { name: 'Name' }).fill('phone');
     await dialog().getByLabel('Kind').selectOption('Webhook');
@@ -88,7 +88,7 @@ describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why
     ]);
     await page.getByRole('button', { name: 'Delete' }).click();
     await dialog().getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Nobody is told yet').waitFor();
+    await page.getByText('There are no targets yet').waitFor();
   });
 
   it('offers a program to a manager of accounts alone, also on a phone', async () => {
