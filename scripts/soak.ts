@@ -126,7 +126,10 @@ function addLine(cells: readonly string[]): void {
 function chosenScenarios(names: readonly string[]): Scenario[] {
   return (names.length === 0 ? Object.keys(SCENARIOS) : names).map((name) => {
     const scenario = SCENARIOS[name];
-    if (scenario === undefined) throw new Error(`expected some of ${Object.keys(SCENARIOS).join(', ')}, got ${name}`);
+    if (scenario === undefined) {
+      process.stderr.write(`soak: expected some of ${Object.keys(SCENARIOS).join(', ')}, got ${name}\n`);
+      process.exit(2);
+    }
     return scenario;
   });
 }

@@ -6,6 +6,7 @@ import { COMMAND_PROCESS, outliveReaders } from './commands/command-process.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { helpOf, helpOfAll } from './commands/help.ts';
 import { visibleText } from './commands/lines.ts';
+import { systemFault } from './commands/system-fault.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
 import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
@@ -162,7 +163,7 @@ async function end(output: StandardOutput, code: number): Promise<never> {
 /** Writes a single clear line for the operator. */
 async function fail(output: StandardOutput, error: unknown): Promise<never> {
   await output.drain();
-  const line = error instanceof Error ? error.message : String(error);
+  const line = systemFault(error) ?? (error instanceof Error ? error.message : String(error));
   process.stderr.write(`sidecar: ${visibleText(line.split('\n').join(' '))}\n`);
   process.exit(exitCodeOf(error));
 }

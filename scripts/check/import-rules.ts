@@ -536,7 +536,7 @@ export const ZONES: readonly Zone[] = [
       ...['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', 'sidecar/program-folder.ts', PROTOCOL],
       ...['accounts', 'audit', 'second-factor', 'shapes', 'store', 'tokens'].map((name) => `sidecar/panel/${name}/`),
     ],
-    packages: [],
+    packages: ['semver'],
   },
   // main.ts and serve.ts put everything together.
   {

@@ -63,7 +63,7 @@ function list(accounts: readonly Account[], io: CommandIo): boolean {
 async function givePassword(store: PanelStore, rows: AccountStore, name: string, io: CommandIo): Promise<boolean> {
   const username = usernameOf(name);
   if (username === null || rows.byName(username) === null) {
-    io.printError('no account has this name; accounts list shows them');
+    io.printError(`there is no account ${name}; accounts list shows them`);
     return false;
   }
   const password = randomBytes(15).toString('base64url');
@@ -97,7 +97,7 @@ function resetFactor(store: PanelStore, rows: AccountStore, name: string, io: Co
   const username = usernameOf(name);
   const account = username === null ? null : rows.byName(username);
   if (account === null) {
-    io.printError('no account has this name; accounts list shows them');
+    io.printError(`there is no account ${name}; accounts list shows them`);
     return false;
   }
   const audit = new AuditLog({ store, now: Date.now, onTrouble: () => {} });

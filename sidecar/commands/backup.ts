@@ -27,6 +27,9 @@ export const BACKUP_OPTIONS = {
   ...CONFIG_OPTION,
 } as const satisfies CommandOptions;
 
+/** Words after `backup`; without one it makes a backup. */
+const WORDS: readonly string[] = ['make', 'send', 'drill', 'keygen'];
+
 interface BackupCall {
   readonly config: SidecarConfig;
   readonly folder: string;
@@ -47,15 +50,15 @@ export async function runBackup(args: readonly string[], io: MoveIo): Promise<bo
   if (keep !== undefined && keepsAll) throw new UsageError('expected at most one of --keep and --keep-all');
   const [word = 'make', ...more] = positionals;
   if (more.length > 0) throw new UsageError(`expected one word after backup, got ${positionals.join(' ')}`);
+  if (!WORDS.includes(word)) throw new UsageError(`expected ${WORDS.join(', ')}, got ${word}; --help tells more`);
   if (word === 'keygen') return keygen(json, io);
   const config = loadConfig(values.config ?? DEFAULT_CONFIG, io.environment, true);
   const folder = to === undefined ? config.backup.folder : resolve(to);
   const call = { config, folder, keep: keep === undefined ? null : Number(keep), keepsAll, isJson: json, io };
   if (list) return listAll(call);
-  if (word === 'make') return make(call);
   if (word === 'send') return send(call);
   if (word === 'drill') return drill(call, values.identity ?? null);
-  throw new UsageError(`unknown word ${word} after backup; --help shows them all`);
+  return make(call);
 }
 
 async function make({ config, folder, keep, keepsAll, isJson, io }: BackupCall): Promise<boolean> {

@@ -1,7 +1,14 @@
 import { parseArgs } from 'node:util';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
 import { runAccounts } from './accounts.ts';
-import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, JSON_OPTION, readingArguments } from './arguments.ts';
+import {
+  CONFIG_OPTION,
+  type CommandOptions,
+  DEFAULT_CONFIG,
+  JSON_OPTION,
+  readingArguments,
+  UsageError,
+} from './arguments.ts';
 import { BACKUP_OPTIONS, runBackup } from './backup.ts';
 import { BRIDGE_SEND_OPTIONS, runBridgeSend } from './bridge-send.ts';
 import { type CommandIo, type CommandProcess, terminalIo } from './command-process.ts';
@@ -107,7 +114,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     runQueue,
   ),
   accounts: listingCommand(
-    'lists the accounts of the panel, and lets in whoever has lost the password',
+    'lists the accounts of the panel, and gives a new password or second factor to a locked-out user',
     [
       'list [--config FILE] [--json]',
       'new-password NAME [--config FILE] [--json]',
@@ -128,7 +135,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: IMPORT_OPTIONS,
     // With its driver, which no other command needs.
     run: async (args, { moveIo }) =>
-      (await import('./import.ts')).runImport(args, moveIo('the same command begins anew')),
+      (await import('./import.ts')).runImport(args, moveIo('the same command begins again')),
   },
   rows: {
     about: 'writes the rows of one table into a CSV or JSON lines file, and brings them back',
@@ -146,7 +153,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     about: "hands the lines of standard input to another machine's panel",
     usage: ['--url http://HOST:PORT --token-file FILE [--module NAME] [--level LEVEL]'],
     options: BRIDGE_SEND_OPTIONS,
-    notes: ['What cannot be sent now is sent later; the exit code is 1 where something did not arrive.'],
+    notes: ['What cannot be sent now is sent later; the exit code is 1 if something did not arrive.'],
     run: (args, process) => runBridgeSend(args, process),
   },
 };
@@ -164,8 +171,16 @@ function listingCommand(
       const { values, positionals } = readingArguments(() =>
         parseArgs({ args: [...args], options: LIST_OPTIONS, allowPositionals: true }),
       );
+      checkAction(positionals, usage);
       const { config = DEFAULT_CONFIG, json = false } = values;
       return run(positionals, loadConfig(config, environment, true), terminalIo(json));
     },
   };
+}
+
+/** Before the configuration is read: a word that was typed wrong is named even if there is none. @throws UsageError */
+function checkAction([action]: readonly string[], usage: readonly string[]): void {
+  const actions = usage.flatMap((line) => line.slice(0, line.indexOf(' ')).split('|'));
+  if (action !== undefined && actions.includes(action)) return;
+  throw new UsageError(`expected ${actions.join(', ')}, got ${action ?? 'nothing'}; --help tells more`);
 }

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { ApiError } from '#protocol/errors.ts';
+import type { DatabaseConfig } from '../config/database.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { DatabaseFacts, Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
 import { readId } from '../security/instance.ts';
 import type { Finding } from './doctor-files.ts';
-import { databaseName } from './with-engine.ts';
+import { databaseName, eventLine } from './with-engine.ts';
 
 /** Two clocks that are kept right by the network differ less. */
 const MAX_CLOCK_DIFFERENCE_MS = 5000;
@@ -23,7 +24,7 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
   }
   const reasons: string[] = [];
   const log = (_level: string, message: string, fields: object): void => {
-    reasons.push([message, ...Object.values(fields)].join(': '));
+    reasons.push(eventLine(message, fields));
   };
   let engine: Engine | null = null;
   try {
@@ -37,12 +38,17 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     yield* sidecarFindings(engine, config);
   } catch (error) {
     const found = `${name}: ${reasons[0] ?? (error as Error).message}`;
-    const advice =
-      error instanceof ApiError ? 'start the database, or fix `database` of the configuration' : 'docs/databases.md';
+    const advice = error instanceof ApiError ? adviceFor(database) : 'docs/databases.md';
     yield { verdict: 'fail', what, found, advice };
   } finally {
     await engine?.close();
   }
+}
+
+function adviceFor({ provider }: DatabaseConfig): string {
+  return provider === 'sqlite'
+    ? 'fix `database.file` of the configuration, or restore a backup'
+    : 'start the database, or fix `database` of the configuration';
 }
 
 function clockFinding({ time }: DatabaseFacts, now: number, maxSkewSeconds: number): Finding {

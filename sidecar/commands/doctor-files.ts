@@ -44,10 +44,14 @@ export function* fileFindings(config: SidecarConfig, keys: readonly KeyOfFile[])
           what: 'files',
           found:
             process.platform === 'win32'
-              ? `${paths.length} secrets are there; who can read them is not checked on Windows`
-              : `${paths.length} secrets and the data are readable by their owner only`,
+              ? `the secrets of ${counted(keys.length)} are there; who can read them is not checked on Windows`
+              : `the secrets of ${counted(keys.length)} and the data are readable by their owner only`,
         },
       ];
+}
+
+function counted(keys: number): string {
+  return keys === 1 ? 'one key' : `${keys} keys`;
 }
 
 /** A file that its owner alone should read. */

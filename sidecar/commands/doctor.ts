@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { satisfies } from 'semver';
 import { isInside } from '../config/first-start.ts';
 import { loadConfig, readConfigFile } from '../config/load-config.ts';
 import { REPLACED_FOLDER } from '../program-folder.ts';
@@ -13,7 +14,7 @@ import { visibleText } from './lines.ts';
 
 export const DOCTOR_OPTIONS = { ...JSON_OPTION, ...CONFIG_OPTION } as const;
 
-const OLDEST_NODE = [22, 19] as const;
+const NODE_RANGE = '^22.22.2 || >=24.14.1';
 
 /** `doctor`: looks at everything that the sidecar stands on. False if something must be fixed. */
 export async function runDoctor(
@@ -70,12 +71,10 @@ function configurationFinding(file: string): Finding {
 
 function nodeFinding(): Finding {
   const { node } = process.versions;
-  const [major = 0, minor = 0] = node.split('.').map(Number);
-  const isNew = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
   const what = 'Node.js';
-  return isNew
+  return satisfies(node, NODE_RANGE, { includePrerelease: true })
     ? { verdict: 'ok', what, found: node }
-    : { verdict: 'fail', what, found: node, advice: `install Node.js ${OLDEST_NODE.join('.')} or newer` };
+    : { verdict: 'fail', what, found: node, advice: 'install Node.js 22.22.2, or 24.14.1 or newer' };
 }
 
 function lineOf({ verdict, what, found, advice }: Finding): string {

@@ -41,7 +41,8 @@ export function helpOf(name: string, { about, usage, options, notes = [] }: Comm
   ]);
 }
 
-const EXIT_CODES = 'Exit code: 0 all is done, 1 it is not (a line says why), 2 the command was typed wrong.';
+const EXIT_CODES =
+  'Exit code: 0 all is done, 1 it is not (a line says why), 2 the command was typed wrong,\n3 another backup or drill is running.';
 
 function optionLines(options: CommandOptions): string[] {
   return columns(

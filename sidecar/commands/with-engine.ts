@@ -18,11 +18,19 @@ export async function withEngine<T>(
   work: (engine: Engine) => Promise<T>,
 ): Promise<T> {
   const limits = { poolSize: CONNECTIONS, statementTimeoutMs: STATEMENT_MS };
-  const engine = await openEngine({ ...database, ...limits }, { log: logOf(io), now: Date.now });
+  let isExplained = false;
+  const log = logOf({
+    printError(line) {
+      isExplained = true;
+      io.printError(line);
+    },
+  });
+  const engine = await openEngine({ ...database, ...limits }, { log, now: Date.now });
   try {
     await patiently(() => engine.ping(statementBounds())).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
-      throw new ConfigError(`${databaseName(database)} does not answer: ${error.message}`);
+      const reason = isExplained ? 'the line above says why' : error.message;
+      throw new ConfigError(`${databaseName(database)} does not answer: ${reason}`);
     });
     return await work(engine);
   } finally {
@@ -32,8 +40,14 @@ export async function withEngine<T>(
 
 export function logOf({ printError }: Pick<MoveIo, 'printError'>) {
   return (level: string, message: string, fields: object): void => {
-    if (level !== 'info') printError(`${message} ${JSON.stringify(fields)}`);
+    if (level !== 'info') printError(eventLine(message, fields));
   };
+}
+
+/** A log entry of an engine as a line for people; its `trouble` is for programs. */
+export function eventLine(message: string, fields: object): string {
+  const details = Object.entries(fields).flatMap(([name, value]) => (name === 'trouble' ? [] : [String(value)]));
+  return [message, ...details].join(': ');
 }
 
 /** Opening a file that is not there would make it. @throws ConfigError */

@@ -108,8 +108,11 @@ interface ParsedFile {
 /** The checked file, before any secret is read. */
 export function readConfigFile(file: string, environment: NodeJS.ProcessEnv): ParsedFile {
   const parsed = parseConfig(readConfigText(file), file, environment);
-  if (holdsSecret(parsed.config) && isReadByAll(file)) {
+  if (holdsSecret(parsed.config) && hasMode(file, 0o004)) {
     parsed.warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
+  }
+  if (hasMode(file, 0o002)) {
+    parsed.warnings.push(`${file} can be changed by every user of this machine, also who may sign; use mode 0600`);
   }
   return parsed;
 }
@@ -135,7 +138,9 @@ export function readConfigText(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new ConfigError(fileFault(file, error));
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const advice = isMissing ? ': make it with init, or name the right one with --config' : '';
+    throw new ConfigError(`${fileFault(file, error)}${advice}`);
   }
   const { text, fault } = decodeText(bytes);
   if (text === null) throw new ConfigError(`${file}: ${fault}; save it as UTF-8`);
@@ -185,8 +190,9 @@ function hasPassword(url: string): boolean {
   return /^[a-z+]+:\/\/[^/?#]*:[^/?#]*@/i.test(url);
 }
 
-function isReadByAll(file: string): boolean {
-  return process.platform !== 'win32' && (statSync(file).mode & 0o004) !== 0;
+/** Whether all users have this right; Windows keeps other ones. */
+function hasMode(file: string, right: number): boolean {
+  return process.platform !== 'win32' && (statSync(file).mode & right) !== 0;
 }
 
 const LOOPBACK = /^(127\.|localhost$|::1$)/;

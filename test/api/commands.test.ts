@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -62,11 +62,41 @@ describe('a command that was typed wrong ends with code 2 and names what', () =>
     [['copy', '--frob'], /Unknown option '--frob'/],
     [['import', 'mysql://root:hunter2@localhost/x'], /^(?!.*hunter2).*Unexpected argument/],
     [['init', 'here'], /Unexpected argument 'here'/],
+    [['queue'], /expected list, adopt, got nothing; --help/],
+    [['quarantine', 'frob'], /expected list, restore, purge, got frob; --help/],
+    [['accounts', 'frob'], /expected list, new-password, reset-second-factor, got frob; --help/],
+    [['backup', 'frob'], /expected make, send, drill, keygen, got frob; --help/],
   ])('%j', async (args, line) => {
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toMatch(line);
     expect({ code, stdout, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
   });
+});
+
+it.each([[['--check']], [['queue', 'list']]])(
+  'a configuration that is not there is named, with what to do: %j',
+  async (args) => {
+    const { code, stderr } = await run(args);
+    expect(stderr).toMatch(/^sidecar: the file vfs\/sidecar\.json does not exist: make it with init, or name/);
+    expect(code).toBe(1);
+  },
+);
+
+it('a configuration that every user may change is warned of', async () => {
+  const file = writeConfig(folder);
+  chmodSync(file, 0o602);
+  expect((await run(['--check', '--config', file])).stderr).toContain('can be changed by every user of this machine');
+  chmodSync(file, 0o600);
+  expect((await run(['--check', '--config', file])).stderr).toBe('');
+});
+
+it('a path that cannot be used is named, with what to do', async () => {
+  writeFileSync(join(folder, 'vfs'), '');
+  const { code, stderr } = await run(['init']);
+  expect(stderr).toMatch(
+    /^sidecar: cannot make the folder .*vfs.*: a (file of that name|part of the path).*\((EEXIST|ENOTDIR)\)$/m,
+  );
+  expect(code).toBe(1);
 });
 
 it('a reader that goes away early is no crash, in any command', async () => {

@@ -47,7 +47,7 @@ export interface Trouble {
 const NOT_REACHED: Trouble = {
   name: 'unreachable',
   scope: 'connection',
-  advice: 'it cannot be reached: check that the server runs and that database.url is right; it is tried again',
+  advice: 'it cannot be reached: is it running, and is database.url in sidecar.json right?',
 };
 const TOO_OLD: Trouble = {
   name: 'incompatible',
