@@ -249,6 +249,10 @@ export class WorkerLink {
   /** Waits for calls until their deadlines at the latest. */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
+    if (!this.#thread.isStarted) {
+      this.#noteEnd();
+      return;
+    }
     this.#thread.post({ type: 'close' });
     const timer = setTimeout(() => this.#giveUp(), Math.min(withinMs, this.#longestAnswerMs()));
     await this.#closed.promise;

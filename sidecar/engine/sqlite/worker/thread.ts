@@ -15,35 +15,53 @@ const WORKER_URL = new URL(FROM_SOURCE ? './worker.ts' : './sqlite-worker.js', i
 
 let threads = 0;
 
-/** A worker thread of a link, until it ends. */
+/**
+ * A worker thread of a link, until it ends. The writer starts at once: it makes the file that readers need. A reader starts at
+ * its first message: most finds are answered on the spot, and a thread costs time at the start and memory.
+ */
 export class WorkerThread {
   /** Statements are sent to each thread once, by this number. */
   readonly number = ++threads;
-  readonly #worker: Worker;
+  readonly #settings: WorkerSettings;
+  readonly #events: ThreadEvents;
   readonly #started: BigInt64Array;
+  #worker: Worker | null = null;
   #onExit: () => void;
   #isAbandoned = false;
 
-  constructor(settings: Omit<WorkerSettings, 'started'>, { onMessage, onError, onExit }: ThreadEvents) {
+  constructor(settings: Omit<WorkerSettings, 'started'>, events: ThreadEvents) {
     const started = new SharedArrayBuffer(8);
-    const workerData: WorkerSettings = { ...settings, started };
-    this.#onExit = onExit;
+    this.#settings = { ...settings, started };
     this.#started = new BigInt64Array(started);
-    this.#worker = new Worker(WORKER_URL, {
-      workerData,
-      name: `sqlite-${settings.role}`,
+    this.#events = events;
+    this.#onExit = events.onExit;
+    if (settings.role === 'writer') this.#worker = this.#start();
+  }
+
+  #start(): Worker {
+    const { onMessage, onError } = this.#events;
+    const worker = new Worker(WORKER_URL, {
+      workerData: this.#settings,
+      name: `sqlite-${this.#settings.role}`,
       resourceLimits: RESOURCE_LIMITS,
     });
-    this.#worker.on('message', (message: FromWorker) => {
+    worker.on('message', (message: FromWorker) => {
       if (!this.#isAbandoned) onMessage(message);
     });
-    this.#worker.on('error', (error: Error) => {
+    worker.on('error', (error: Error) => {
       if (!this.#isAbandoned) onError(error);
     });
-    this.#worker.on('exit', () => this.#onExit());
+    worker.on('exit', () => this.#onExit());
+    return worker;
+  }
+
+  /** Whether there is a thread that will end. */
+  get isStarted(): boolean {
+    return this.#worker !== null;
   }
 
   post(message: ToWorker): void {
+    this.#worker ??= this.#start();
     this.#worker.postMessage(message);
   }
 
@@ -62,7 +80,7 @@ export class WorkerThread {
   abandon(onExit: () => void): void {
     this.#isAbandoned = true;
     this.#onExit = onExit;
-    this.#worker.unref();
-    void this.#worker.terminate();
+    this.#worker?.unref();
+    void this.#worker?.terminate();
   }
 }
