@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
 import type { EngineName, ServerUrls } from './engine.ts';
+import { MEMORY, memoryFolder } from './memory-folder.ts';
 import { isAlive, type ProcessMark, signalFamily } from './process-table.ts';
 
 /** The part that is shown and handed to tests. Plain JSON: it also travels to the workers of a test runner. */
@@ -24,7 +25,9 @@ export interface StoredRun extends ServersState {
 
 const FOLDER_PREFIX = 'test-servers-';
 
-export const folderTemplate = (): string => join(tmpdir(), FOLDER_PREFIX);
+/** @param isDurable whether the servers are to wait for a disk */
+export const folderTemplate = (isDurable: boolean): string =>
+  join(isDurable ? tmpdir() : (memoryFolder() ?? tmpdir()), FOLDER_PREFIX);
 
 export const controlSocket = (folder: string): string => join(folder, 'control.sock');
 
@@ -41,7 +44,7 @@ export function writeRun(run: StoredRun): void {
 
 export function forgetRun(run: ServersState): void {
   // A state file that another program wrote must not get another folder removed.
-  const isOurs = dirname(run.folder) === tmpdir() && basename(run.folder).startsWith(FOLDER_PREFIX);
+  const isOurs = [tmpdir(), MEMORY].includes(dirname(run.folder)) && basename(run.folder).startsWith(FOLDER_PREFIX);
   if (isOurs) rmSync(run.folder, { recursive: true, force: true });
   rmSync(runFile(run.supervisor), { force: true });
 }

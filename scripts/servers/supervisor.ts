@@ -50,7 +50,7 @@ class Supervisor {
 
   constructor(order: SupervisorOrder) {
     this.#order = order;
-    this.#folder = mkdtempSync(folderTemplate());
+    this.#folder = mkdtempSync(folderTemplate(order.options.durable === true));
     // Others may pass through to a folder whose name and rights let them; the servers' account is such another.
     chmodSync(this.#folder, 0o711);
     this.#remember();

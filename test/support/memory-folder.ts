@@ -1,22 +1,10 @@
-import { statfsSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
+import { memoryFolder } from '#scripts/servers/memory-folder.ts';
 import { removeTestFolders } from './test-folder.ts';
 
-const IN_MEMORY = /\/test\/(contract|api|engine|cluster)\//;
+const IN_MEMORY = /\/test\/(contract|api|engine|cluster|panel|backup|stream|unit)\//;
 /** Tests that judge what a kill or a fault leaves on a disk. */
 const ON_DISK = /kill|crash|breakage|fault|away|restart|process|storage/;
-const MEMORY = '/dev/shm';
-/** A container may have as little as 64 MB there. */
-const ENOUGH_BYTES = 4 * 2 ** 30;
-
-function hasMemory(): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(MEMORY);
-    return bavail * bsize >= ENOUGH_BYTES;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Set-up of each test file: temporary folders lie in memory if the test only needs a database, because SQLite and the journal
@@ -24,8 +12,8 @@ function hasMemory(): boolean {
  */
 function chooseTemporaryFolder(): void {
   const file = expect.getState().testPath ?? '';
-  const isInMemory = IN_MEMORY.test(file) && !ON_DISK.test(file.slice(file.lastIndexOf('/'))) && hasMemory();
-  process.env.TMPDIR = isInMemory ? MEMORY : process.env.TEST_DISK_FOLDER;
+  const isForDisk = !IN_MEMORY.test(file) || ON_DISK.test(file.slice(file.lastIndexOf('/')));
+  process.env.TMPDIR = (isForDisk ? undefined : memoryFolder()) ?? process.env.TEST_DISK_FOLDER;
 }
 
 chooseTemporaryFolder();
