@@ -3,8 +3,21 @@ import type { Turn } from './host.ts';
 import { type DbTicket, refusedTicket, UNNAMED_TICKET } from './result.ts';
 import { type Call, listOf, WaitingCalls } from './waiting-calls.ts';
 
-/** The first call at once; the others of the turn with the next microtask, so that none of them is late. */
-export const MICROTASK_TURN: Turn = { atOnce: 1, end: (run) => queueMicrotask(run) };
+/**
+ * The first call at once; the others of the turn with the next microtask, so that none of them is late.
+ *
+ * @param before runs before the turn's end
+ */
+export function microtaskTurn(before: () => void): Turn {
+  return {
+    atOnce: 1,
+    end: (run) =>
+      queueMicrotask(() => {
+        before();
+        run();
+      }),
+  };
+}
 
 /** Sends the calls of one bundle in their order, those of a turn together; calls for which there is no place wait. */
 export class CallSender {

@@ -353,6 +353,23 @@ describe('polling', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('happens in the turn of a script that calls in each tick, once the caller has gone on', async () => {
+    const { server, db } = setUp();
+    server.reply = () => ok({});
+    const seen: string[] = [];
+    db.Health(() => seen.push('first'));
+    await vi.advanceTimersByTimeAsync(12);
+    db.Health(() => seen.push('second'));
+    expect(seen).toEqual([]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(seen).toEqual(['first']);
+    await vi.advanceTimersByTimeAsync(19);
+    expect(server.polls).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(seen).toEqual(['first', 'second']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('is shared by all that a bundle makes', async () => {
     const { server, db } = setUp();
     const other = new Database(server);
