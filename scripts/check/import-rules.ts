@@ -321,7 +321,7 @@ export const ZONES: readonly Zone[] = [
     zones: [
       ...PANEL,
       ...['sidecar/data/', 'sidecar/schema/', 'sidecar/write-behind/', 'sidecar/engine/', 'sidecar/columns/'],
-      ...['sidecar/config/', 'sidecar/exchange/', 'sidecar/panel/http/', PROTOCOL],
+      ...['sidecar/config/', 'sidecar/exchange/', 'sidecar/moving/', 'sidecar/panel/http/', PROTOCOL],
     ],
     packages: ['zod'],
   },

@@ -1,7 +1,9 @@
 // A disk of its own for a server, in memory, so that a test can fill it. It is mounted for the supervisor and its children alone:
 // when they are gone, so is the disk.
-import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRoot, serverAccount } from './private-command.ts';
 
@@ -15,6 +17,60 @@ export function mountSmallDisk(folder: string, megabytes: number): void {
   const { uid, gid } = serverAccount() ?? { uid: 0, gid: 0 };
   const options = `size=${megabytes}m,mode=0700,uid=${uid},gid=${gid}`;
   execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+}
+
+/** A small disk in the view of one process: it is there for that process and for commands behind `enter`, and goes with it. */
+export interface HeldDisk {
+  /** Words before a command that sees the disk. */
+  readonly enter: readonly string[];
+  /** A path of the disk, for this process. No path for SQLite, which follows links by itself. */
+  outside(path: string): string;
+  close(): void;
+}
+
+/** $0 the folder, $1 the size. Lives as long as its standard input. */
+const HOLD = 'mount -t tmpfs -o size="$1"m,mode=0700 tmpfs "$0" && echo mounted && exec cat';
+
+/** Mounts a disk over a folder. An account that is not root does so as the root of a namespace of its own. @throws if this system forbids it */
+export async function holdSmallDisk(folder: string, megabytes: number): Promise<HeldDisk> {
+  if (process.platform !== 'linux') throw new Error('A disk of a given size needs Linux.');
+  const view = isRoot() ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+  const holder = spawn('unshare', [...view, 'sh', '-c', HOLD, folder, `${megabytes}`], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let words = '';
+  holder.stderr.on('data', (chunk: Buffer) => (words += chunk));
+  const ended = once(holder, 'close').then(() => false);
+  const isMounted = await Promise.race([once(holder.stdout, 'data').then(() => true), ended]);
+  if (!isMounted) throw new Error(`A disk of a given size cannot be mounted here: ${words.trim()}`);
+  const user = isRoot() ? [] : [`--user=/proc/${holder.pid}/ns/user`, '--preserve-credentials'];
+  return {
+    // Another view of the disks begins at their root.
+    enter: [
+      ...['nsenter', ...user, `--mount=/proc/${holder.pid}/ns/mnt`],
+      ...['sh', '-c', 'cd "$0" && exec "$@"', process.cwd()],
+    ],
+    outside: (path) => `/proc/${holder.pid}/root${path}`,
+    close: () => holder.stdin.end(),
+  };
+}
+
+/** @throws if no disk of a given size can be had here */
+export async function provideSmallDisk(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
+  try {
+    (await holdSmallDisk(folder, 1)).close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The reason, or null if a disk of a given size can be had. */
+export function whyNoSmallDisk(): Promise<string | null> {
+  return provideSmallDisk().then(
+    () => null,
+    (error: Error) => error.message,
+  );
 }
 
 export function unmountSmallDisk(folder: string): void {

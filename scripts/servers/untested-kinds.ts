@@ -1,6 +1,7 @@
 import { createConnection } from 'mysql2/promise';
 import { provideChromium } from './chromium-program.ts';
 import { provideLua, provideNginx } from './debian-program.ts';
+import { provideSmallDisk } from './small-disk.ts';
 import type { TestServers } from './start-servers.ts';
 import { provideStrace } from './strace-program.ts';
 
@@ -25,6 +26,8 @@ export async function untestedKinds(servers: TestServers): Promise<ReadonlyMap<s
 const PROGRAMS: Readonly<Record<string, (say: (line: string) => void) => Promise<unknown>>> = {
   // Where system calls cannot be made to fail the faults of the journal's disk are skipped.
   disk: provideStrace,
+  // A disk that is really full.
+  'small disk': provideSmallDisk,
   lua: provideLua,
   // The pages of the panel, as a browser shows them.
   chromium: provideChromium,

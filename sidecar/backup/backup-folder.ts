@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path';
 import { MoveBusy } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
-import { namingFullDisk } from './free-space.ts';
 import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
 
 /** Suffix of a folder that is being written or deleted: its contents are no backup. */
@@ -71,7 +70,7 @@ export async function inNewBackup(folder: string, now: number, fill: (path: stri
     const partial = `${path}${PARTIAL}`;
     mkdirSync(partial, { mode: 0o700 });
     try {
-      await namingFullDisk(folder, () => fill(partial));
+      await fill(partial);
       await NODE_DISK.flushFolder(partial);
       renameSync(partial, path);
       await NODE_DISK.flushFolder(folder);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SidecarConfig } from '../config/load-config.ts';
@@ -10,6 +10,7 @@ import { openEngine } from '../engine/open.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
 import { isEqualPlace, tellCompared } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';
+import { namingFullDisk } from '../moving/free-space.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
 import { storedSchema } from '../moving/revision.ts';
@@ -19,9 +20,9 @@ import { readMoveMark } from '../schema/move-mark.ts';
 import { refuseEarlierRequests } from '../security/time-mark.ts';
 import type { PendingEntry } from '../write-behind/journal/entries.ts';
 import type { Journal } from '../write-behind/journal/journal.ts';
-import { namingFullDisk, needSpace } from './free-space.ts';
 import { CONTAINER, checkFiles, type Manifest, readManifest, WAITING } from './manifest.ts';
 import { RestoreOpening } from './restore-opening.ts';
+import { needRestoreRoom } from './restore-room.ts';
 import { RestoredQueues } from './restored-queues.ts';
 import { CONTAINER_SETTINGS } from './write-backup.ts';
 
@@ -64,6 +65,11 @@ const SCRATCH = /^restore-[0-9a-f-]{36}$/;
  * command goes on. @throws MoveRefused and others with one line
  */
 export async function restoreBackup(options: RestoreOptions, to: Engine): Promise<BroughtEntries> {
+  const disk = { folder: options.config.dataFolder, after: 'Run the same restore again then: it goes on' };
+  return namingFullDisk(disk, () => restoreChecked(options, to));
+}
+
+async function restoreChecked(options: RestoreOptions, to: Engine): Promise<BroughtEntries> {
   const { backup, config, log, report } = options;
   const manifest = readManifest(backup);
   const names = chosenOf(manifest, options);
@@ -71,7 +77,7 @@ export async function restoreBackup(options: RestoreOptions, to: Engine): Promis
   await checkFiles(backup, manifest);
   const queues = await RestoredQueues.open({ config, log, report, journal: options.journal ?? null });
   try {
-    await inScratch(options, async (from) => {
+    await inScratch(options, manifest, async (from) => {
       const work: RestoreWork = { ...options, manifest, names, from, to, queues };
       const targets = names.map((name) => targetOf(name, options));
       const opening = new RestoreOpening(to, targets, manifest);
@@ -98,7 +104,11 @@ function chosenOf({ namespaces: all }: Manifest, options: RestoreOptions): reado
 }
 
 /** The backup stays as it is: what is opened as a database may be written to. */
-async function inScratch(options: RestoreOptions, work: (engine: Engine) => Promise<void>): Promise<void> {
+async function inScratch(
+  options: RestoreOptions,
+  manifest: Manifest,
+  work: (engine: Engine) => Promise<void>,
+): Promise<void> {
   const { dataFolder } = options.config;
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   // Left by a restore that was killed; a second restore cannot run on the same journal.
@@ -109,9 +119,8 @@ async function inScratch(options: RestoreOptions, work: (engine: Engine) => Prom
   mkdirSync(scratch, { mode: 0o700 });
   try {
     const file = join(scratch, CONTAINER);
-    const from = join(options.backup, CONTAINER);
-    needSpace(scratch, statSync(from).size, 'the copy of the backup that is restored');
-    await namingFullDisk(scratch, () => copyFile(from, file));
+    needRestoreRoom(options, manifest);
+    await namingFullDisk({ folder: dataFolder }, () => copyFile(join(options.backup, CONTAINER), file));
     const engine = await openEngine({ ...CONTAINER_SETTINGS, file }, { log: options.log, now: Date.now });
     await work(engine).finally(() => engine.close());
   } finally {

@@ -9,6 +9,7 @@ import { summarise } from '../moving/checksum.ts';
 import { type ComparedPlace, isEqualPlace } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';
 import { copyQueue, readNamespaceQueue } from '../moving/copy-queue.ts';
+import { namingFullDisk, needSpace } from '../moving/free-space.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { keptPlace, tablePlace } from '../moving/place.ts';
 import { type CopyEngines, MoveRefused, type MoveReport } from '../moving/report.ts';
@@ -16,7 +17,6 @@ import { storedSchema } from '../moving/revision.ts';
 import { openTarget, prepareTarget } from '../moving/target.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 import { inNewBackup } from './backup-folder.ts';
-import { needSpace } from './free-space.ts';
 import { type BackedUpNamespace, CONTAINER, describeFile, MANIFEST, newManifest, rowsOf, WAITING } from './manifest.ts';
 import { copyOwnFiles, type OwnFiles } from './own-files.ts';
 import { readSource } from './source-view.ts';
@@ -57,14 +57,21 @@ export const CONTAINER_SETTINGS = { provider: 'sqlite', poolSize: 2 } as const;
  */
 export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
   let made = { rows: 0, bytes: 0 };
-  const { database } = options;
-  // A copy of the file is the view of one moment.
-  if (database.provider === 'sqlite' && existsSync(database.file))
-    needSpace(options.folder, statSync(database.file).size, 'the backup');
-  const path = await inNewBackup(options.folder, options.now(), async (folder) => {
-    made = await fill(folder, options);
-  });
+  const { folder } = options;
+  const needed = neededBytes(options.database);
+  if (needed !== undefined) needSpace(folder, needed, 'the backup');
+  const path = await namingFullDisk({ folder, needed }, () =>
+    inNewBackup(folder, options.now(), async (partial) => {
+      made = await fill(partial, options);
+    }),
+  );
   return { path, ...made };
+}
+
+/** SQLite: a copy of the file is the view of one moment, and its rows go into another file. Undefined: not known. */
+function neededBytes(database: DatabaseSettings): number | undefined {
+  if (database.provider !== 'sqlite' || !existsSync(database.file)) return undefined;
+  return 2 * statSync(database.file).size;
 }
 
 async function fill(

@@ -54,9 +54,16 @@ function endedBySignal(again: string): AbortSignal {
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+      if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
+      if (stream === process.stdout) process.stderr.write(`sidecar: ${outputFault(error)}\n`);
+      process.exit(1);
     });
   }
+}
+
+function outputFault({ code, message }: NodeJS.ErrnoException): string {
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return `standard output cannot be written: ${message}`;
+  return 'standard output goes to a full disk: make room there, and run the same command again';
 }
 
 /** Lines for people go to a terminal only; `isJson` forbids them there as well. */

@@ -2,12 +2,14 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { restoreLitestream } from '../backup/continuous/restore-litestream.ts';
 import { isRestored } from '../backup/is-restored.ts';
+import { readManifest } from '../backup/manifest.ts';
 import { chooseBackup } from '../backup/remote/choose-backup.ts';
 import { readIdentities } from '../backup/remote/identity.ts';
 import { placePanel } from '../backup/remote/place-panel.ts';
 import { configurationIn, RecoveryFolder, secretsIn } from '../backup/remote/recovery-folder.ts';
 import { RemoteBackups } from '../backup/remote/remote-backups.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
+import { needRestoreRoom } from '../backup/restore-room.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { createMissing } from '../config/first-start.ts';
 import { replaceFile, writeNew } from '../config/new-file.ts';
@@ -131,8 +133,9 @@ async function recover(
   const { config } = recovered;
   const { database } = config;
   io.report.say(`restores ${folder} → ${databaseName(database)}`);
-  if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
   const { namespaces, replace } = options;
+  if (!isResumed) needRestoreRoom({ backup: folder, config, namespaces, replace }, readManifest(folder));
+  if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
   const restore = { backup: folder, config, namespaces, replace, log: logOf(io), report: io.report, signal: io.signal };
   const recovery = new RecoveryFolder(start.dataFolder);
   await withEngine(database, io, async (engine) => {

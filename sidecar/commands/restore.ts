@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readManifest } from '../backup/manifest.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
+import { needRestoreRoom } from '../backup/restore-room.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, readingArguments, UsageError } from './arguments.ts';
 import type { MoveIo } from './command-process.ts';
@@ -74,6 +76,8 @@ async function restoreLocal(restore: LocalRestore, file: string, io: MoveIo): Pr
   const config = loadConfig(file, io.environment, true);
   const { database } = config;
   io.report.say(`restores ${restore.backup} → ${databaseName(database)}`);
+  // Before a file of SQLite is made, which a full disk would leave half.
+  needRestoreRoom({ ...restore, config }, readManifest(restore.backup));
   if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
   await withEngine(database, io, (engine) =>
     restoreBackup({ ...restore, config, log: logOf(io), report: io.report, signal: io.signal }, engine),

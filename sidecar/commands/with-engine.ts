@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { ApiError } from '#protocol/errors.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
+import { DiskFullError } from '../engine/disk-full.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
+import { namingFullDatabase } from '../moving/free-space.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import type { MoveIo } from './command-process.ts';
 
@@ -27,12 +29,14 @@ export async function withEngine<T>(
   });
   const engine = await openEngine({ ...database, ...limits }, { log, now: Date.now });
   try {
-    await patiently(() => engine.ping(statementBounds())).catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      const reason = isExplained ? 'the line above says why' : error.message;
-      throw new ConfigError(`${databaseName(database)} does not answer: ${reason}`);
+    return await namingFullDatabase('Then run the same command again', async () => {
+      await patiently(() => engine.ping(statementBounds())).catch((error: unknown) => {
+        if (!(error instanceof ApiError) || error instanceof DiskFullError) throw error;
+        const reason = isExplained ? 'the line above says why' : error.message;
+        throw new ConfigError(`${databaseName(database)} does not answer: ${reason}`);
+      });
+      return work(engine);
     });
-    return await work(engine);
   } finally {
     await engine.close();
   }

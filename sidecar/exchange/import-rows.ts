@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '#protocol/errors.ts';
 import { columnsOf } from '../data/table-columns.ts';
+import { DiskFullError } from '../engine/disk-full.ts';
 import { type IdempotencySlot, StaleSchemaError, type TableTarget } from '../engine/rows.ts';
+import { namingFullDatabase } from '../moving/free-space.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { type NumberedRow, type Refusal, reasonOf, rowOf, UniqueCheck } from './check-rows.ts';
 import { csvReader } from './csv.ts';
@@ -77,9 +79,14 @@ export class RowImport {
 
   /**
    * Inserts the rows of a file that was checked without a refusal; returns their number. The same call after a crash goes
-   * on with the next batch.
+   * on with the next batch. @throws MoveRefused if the disk of the database is full
    */
-  async write(): Promise<number> {
+  write(): Promise<number> {
+    const after = 'Rows that were written stay; run the same import again then: it goes on with the others';
+    return namingFullDatabase(after, () => this.#writeAll());
+  }
+
+  async #writeAll(): Promise<number> {
     const { engine } = this.#place;
     const mark = this.#mark ?? newImportMark();
     const name = this.#markName();
@@ -124,7 +131,7 @@ export class RowImport {
     await patiently(() => engine.write(target, write, slot, statementBounds())).catch((error: unknown) => {
       if (error instanceof StaleSchemaError)
         throw new RowFileError(`the schema of ${namespace} has changed meanwhile: run the same command again`);
-      if (error instanceof ApiError)
+      if (error instanceof ApiError && !(error instanceof DiskFullError))
         throw new RowFileError(`${lines} could not be written: ${error.message}; the lines before are in the table`);
       throw error;
     });

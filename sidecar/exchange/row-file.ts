@@ -9,6 +9,8 @@ const PART_BYTES = 262_144;
 export interface RowFile {
   /** UTF-8 text from the beginning. @throws RowFileError if it is other text, or changed since it was opened */
   text(): AsyncIterable<string>;
+  /** Size when it was opened. */
+  readonly bytes: number;
   /** SHA-256 of the bytes of the last whole `text()`, hex. */
   sha256(): string;
   close(): Promise<void>;
@@ -30,7 +32,7 @@ export async function openRowFile(path: string): Promise<RowFile> {
     if ((await stampOf(handle)) !== opened) throw new RowFileError(`${path} was changed while it was read`);
     digest = hash.digest('hex');
   };
-  return { text: read, sha256: () => digest, close: () => handle.close() };
+  return { text: read, bytes: Number(opened.split(' ')[0]), sha256: () => digest, close: () => handle.close() };
 }
 
 async function stampOf(handle: FileHandle): Promise<string> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '#protocol/errors.ts';
+import { DiskFullError } from '../engine/disk-full.ts';
 import type { CallBounds } from '../engine/rows.ts';
 
 /** A page of a large table may have to come from a cold disk. */
@@ -24,7 +25,7 @@ export async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ApiError) || !PASSING.includes(error.code)) throw error;
+      if (!(error instanceof ApiError) || error instanceof DiskFullError || !PASSING.includes(error.code)) throw error;
       await sleep(pauseMs);
     }
   }

@@ -1,6 +1,6 @@
 import { type Log, traceOf } from '../log.ts';
 import type { PanelStore } from './store/panel-store.ts';
-import { storeFaultOf } from './store/store-fault.ts';
+import { type StoreFault, storeFaultOf } from './store/store-fault.ts';
 
 /** Wait for another program, on the thread that serves the API too. */
 const BUSY_MS = 100;
@@ -23,18 +23,20 @@ export class StoreTrouble {
     this.#wait(BUSY_MS);
   }
 
-  /** @param otherwise log line for an error that is no fault of the file */
-  tell(error: unknown, otherwise: string): void {
+  /** Returns the fault; null if it is none of the file. @param otherwise log line for such an error */
+  tell(error: unknown, otherwise: string): StoreFault | null {
     const fault = storeFaultOf(error, this.#file);
     if (fault === null) {
       this.#log.error(otherwise, { cause: traceOf(error) });
-      return;
+      return null;
     }
     if (fault.code.startsWith('SQLITE_BUSY')) this.#rest();
     const toldAt = this.#toldAt.get(fault.code) ?? Number.NEGATIVE_INFINITY;
-    if (performance.now() - toldAt < TELL_AGAIN_MS) return;
-    this.#toldAt.set(fault.code, performance.now());
-    this.#log.error(fault.message);
+    if (performance.now() - toldAt >= TELL_AGAIN_MS) {
+      this.#toldAt.set(fault.code, performance.now());
+      this.#log.error(fault.message);
+    }
+    return fault;
   }
 
   /** Result of `work`, or `otherwise` after a logged fault, and after the panel has ended. */

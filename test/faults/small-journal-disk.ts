@@ -1,17 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
-import { isRoot } from '#scripts/servers/private-command.ts';
+import { holdSmallDisk, whyNoSmallDisk } from '#scripts/servers/small-disk.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { journalOf } from './disk-world.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MEGABYTES = 24;
-/** $0 the journal's folder. Lives as long as its standard input. */
-const HOLD = `mount -t tmpfs -o size=${MEGABYTES}m,mode=0700 tmpfs "$0" && echo mounted && exec cat`;
 
 /** A folder for a sidecar whose journal lies on a disk of its own, in memory, which only its processes see. */
 export interface SmallDisk {
@@ -26,21 +20,18 @@ export interface SmallDisk {
 }
 
 export async function openSmallDisk(context: TestContext): Promise<SmallDisk> {
-  if (process.platform !== 'linux' || !isRoot()) context.skip('a disk of a given size needs root on Linux');
+  const why = await whyNoSmallDisk();
+  if (why !== null) return context.skip(why);
   const folder = testFolder();
   const journal = journalOf(folder);
   mkdirSync(join(folder, 'data'), { mode: 0o700 });
   mkdirSync(journal, { mode: 0o700 });
-  const holder = spawn('unshare', ['--mount', 'sh', '-c', HOLD, journal], { stdio: ['pipe', 'pipe', 'inherit'] });
-  await once(holder.stdout, 'data');
-  // Another view of the disks begins at their root.
-  const seenFrom = (pid: number | undefined) => `/proc/${pid}/root${journal}`;
-  const enter = ['nsenter', `--mount=/proc/${holder.pid}/ns/mnt`, 'sh', '-c', 'cd "$0" && exec "$@"', ROOT];
+  const disk = await holdSmallDisk(journal, MEGABYTES);
   return {
     folder,
-    wrapper: enter,
-    seenFrom,
-    seen: seenFrom(holder.pid),
-    close: () => holder.stdin.end(),
+    wrapper: disk.enter,
+    seen: disk.outside(journal),
+    seenFrom: (pid) => `/proc/${pid}/root${journal}`,
+    close: () => disk.close(),
   };
 }

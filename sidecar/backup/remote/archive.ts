@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { namingFullDisk, needSpace } from '../../moving/free-space.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 import type { KeptBackup } from '../backup-folder.ts';
-import { namingFullDisk, needSpace } from '../free-space.ts';
 import { MANIFEST, type Manifest, parseManifest } from '../manifest.ts';
 import { readTar, type TarEntry, type TarFile, tarOf } from './tar-stream.ts';
 
@@ -44,7 +44,7 @@ export async function unpackArchive(content: AsyncIterable<Uint8Array>, folder: 
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { recursive: true, mode: 0o700 });
   try {
-    const manifest = await namingFullDisk(dirname(folder), () => unpackInto(content, partial));
+    const manifest = await namingFullDisk({ folder: dirname(folder) }, () => unpackInto(content, partial));
     await NODE_DISK.flushFolder(partial);
     renameSync(partial, folder);
     await NODE_DISK.flushFolder(dirname(folder));

@@ -112,9 +112,9 @@ async function restoreInto(dataFolder: string, backup: string, options: DrillOpt
   const { log, report, signal } = options;
   mkdirSync(dataFolder, { mode: 0o700 });
   const writeBehind = { ...options.config.writeBehind, journal: join(dataFolder, 'journal') };
-  const config = { ...options.config, dataFolder, writeBehind };
-  const file = join(dataFolder, CONTAINER);
-  const engine = await openEngine({ ...CONTAINER_SETTINGS, file }, { log, now: Date.now });
+  const database = { ...options.config.database, ...CONTAINER_SETTINGS, file: join(dataFolder, CONTAINER) };
+  const config = { ...options.config, dataFolder, writeBehind, database };
+  const engine = await openEngine(database, { log, now: Date.now });
   try {
     await restoreBackup({ backup, config, namespaces: [], replace: false, log, report, signal }, engine);
   } finally {

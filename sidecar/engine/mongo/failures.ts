@@ -10,6 +10,7 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
+import { DiskFullError } from '../disk-full.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import { duplicateMessage, type TroubleScope } from '../model/failures.ts';
 
@@ -197,6 +198,7 @@ export function apiErrorOf(failure: Exclude<MongoFailure, { kind: 'other' }>, wa
         : new ApiError('database_error', DATABASE_FAILED);
     case 'unreachable':
     case 'broken':
+      if (failure.trouble === DISK_FULL) return new DiskFullError(null);
       return new ApiError('database_error', DATABASE_FAILED);
     default:
       return failure satisfies never;

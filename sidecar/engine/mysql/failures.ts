@@ -1,5 +1,5 @@
 import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
-import type { SqlFailure } from '../sql/session.ts';
+import { FULL_DISK, type SqlFailure } from '../sql/session.ts';
 
 /** The properties of the driver's errors that are read. */
 interface ServerError extends Error {
@@ -78,11 +78,11 @@ const TROUBLES: ReadonlyMap<number, readonly [trouble: string, advice: string]> 
   [1290, ['readOnly', READ_ONLY]],
   [1792, ['readOnly', READ_ONLY]],
   [1836, ['readOnly', READ_ONLY]],
-  [1021, ['disk', DISK_FULL]],
-  [1114, ['disk', DISK_FULL]],
-  [1878, ['disk', DISK_FULL]],
-  [1026, ['disk', DISK_FULL]],
-  [3, ['disk', DISK_FULL]],
+  [1021, [FULL_DISK, DISK_FULL]],
+  [1114, [FULL_DISK, DISK_FULL]],
+  [1878, [FULL_DISK, DISK_FULL]],
+  [1026, [FULL_DISK, DISK_FULL]],
+  [3, [FULL_DISK, DISK_FULL]],
   [1030, ['storage', 'the storage engine failed: see the log of the server']],
   [1034, ['storage', 'a table is damaged: see the log of the server']],
   [126, ['storage', 'a table is damaged: see the log of the server']],

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
-import type { SqlFailure } from '../sql/session.ts';
+import { FULL_DISK, type SqlFailure } from '../sql/session.ts';
 import { COLUMNS } from './dialect.ts';
 
 const REFUSED: ReadonlyMap<string, SqlFailure> = new Map(
@@ -47,10 +47,10 @@ const ADVICE: ReadonlyMap<string, readonly [trouble: string, advice: string]> = 
   ['53300', ['connections', 'the server takes no more connections: raise max_connections or lower database.poolSize']],
   ['57P03', ['starting', 'the server is starting or stopping; the sidecar tries again']],
   [READ_ONLY, ['readOnly', 'the server takes no writes: it is read-only or a standby']],
-  ['53100', ['disk', 'the disk of the server is full: free some space; writes go on by themselves then']],
+  ['53100', [FULL_DISK, 'the disk of the server is full: free some space; writes go on by themselves then']],
   ['53200', ['memory', `the server is out of memory: ${CHECK_LOG}`]],
   ['42501', ['permission', 'the account lacks a right: make it the owner of the database']],
-  ['58030', ['disk', `the server cannot read or write its disk: ${CHECK_LOG}`]],
+  ['58030', ['storage', `the server cannot read or write its disk: ${CHECK_LOG}`]],
   ['XX001', ['damaged', `the database is damaged: ${CHECK_LOG}, restore a backup`]],
   ['XX002', ['damaged', 'an index is damaged: run REINDEX']],
 ]);

@@ -75,6 +75,9 @@ export interface Sessions {
   transaction<T>(bounds: SqlBounds, work: (session: Session) => Promise<T>): Promise<T>;
 }
 
+/** `trouble` of a failure for which the disk of the server has no room. */
+export const FULL_DISK = 'disk';
+
 /** The meaning of a driver's error; each driver has a `classify`. */
 export type SqlFailure =
   /** The statement was refused and changed nothing; the caller may see the message. */

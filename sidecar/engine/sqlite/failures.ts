@@ -16,9 +16,13 @@ export interface Diagnosis {
 
 const CANNOT_OPEN = 'the file cannot be opened: check that the folder exists and that the user may write there';
 
+const DISK_FULL = 'the disk is full: free some space; writes go on by themselves then';
+/** The second one: no room for the shared memory beside the file, which even a reader needs. */
+const FULL_CODES: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'];
+
 /** Advice by primary result code of SQLite, for codes that mean a fault of the file or its disk. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
-  ['SQLITE_FULL', 'the disk is full: free some space; writes go on by themselves then'],
+  ['SQLITE_FULL', DISK_FULL],
   ['SQLITE_IOERR', 'the disk cannot be read or written: check the disk and the system log; the sidecar tries again'],
   ['SQLITE_CORRUPT', 'the file is damaged: keep a copy, restore a backup or run sqlite3 FILE ".recover"'],
   ['SQLITE_NOTADB', 'the file is not a SQLite database: check database.file in sidecar.json'],
@@ -48,6 +52,7 @@ function isFolderFailure(error: unknown): error is Error {
 }
 
 function diagnoseSqlite(error: InstanceType<typeof SQLite.SqliteError>): Diagnosis {
+  if (FULL_CODES.includes(error.code)) return { ...broken(DISK_FULL), failure: { ...FAILED, isDiskFull: true } };
   const primary = error.code.split('_').slice(0, 2).join('_');
   if (primary === 'SQLITE_CONSTRAINT') return harmless('constraint_violation', constraintMessage(error));
   if (primary === 'SQLITE_BUSY' || primary === 'SQLITE_LOCKED') {
@@ -61,9 +66,10 @@ function harmless(code: ApiErrorCode, message: string, index?: number): Diagnosi
   return { failure: { kind: 'api', code, message, index }, isBroken: false, advice: null };
 }
 
+const FAILED = { kind: 'api', code: 'database_error', message: `the database failed${DETAILS_IN_LOG}` } as const;
+
 function broken(advice: string): Diagnosis {
-  const message = `the database failed${DETAILS_IN_LOG}`;
-  return { failure: { kind: 'api', code: 'database_error', message }, isBroken: true, advice };
+  return { failure: FAILED, isBroken: true, advice };
 }
 
 /**

@@ -7,6 +7,7 @@ import { type ExportedPart, exportRows, type TableOfRows } from '#sidecar/exchan
 import { RowImport } from '#sidecar/exchange/import-rows.ts';
 import { openRowFile } from '#sidecar/exchange/row-file.ts';
 import { type FormatName, RowFileError } from '#sidecar/exchange/row-format.ts';
+import { MoveRefused } from '#sidecar/moving/report.ts';
 import { checkDiskSpace } from '../disk-space.ts';
 import { receiveUpload } from '../http/receive-upload.ts';
 import { PanelError } from '../panel-error.ts';
@@ -158,5 +159,6 @@ function readFilterText(text: string | null): JsonObject | null {
 
 function refusalOf(error: unknown): unknown {
   if (error instanceof RowFileError) return new PanelError('database.request', { detail: error.message });
+  if (error instanceof MoveRefused) return new PanelError('disk.full', { detail: error.message });
   return asRefusal(error);
 }

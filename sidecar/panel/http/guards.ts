@@ -91,8 +91,8 @@ export class Guards {
   /** Any thrown value as a refusal of the table. Details of a fault stay in the log. */
   refusalOf(error: unknown): PanelError {
     if (error instanceof PanelError) return error;
-    this.#parts.trouble.tell(error, 'internal error');
-    return new PanelError('internal.error');
+    const fault = this.#parts.trouble.tell(error, 'internal error');
+    return new PanelError(fault?.isDiskFull === true ? 'disk.full' : 'internal.error');
   }
 
   /** Writes the answered request into the audit and the log. */

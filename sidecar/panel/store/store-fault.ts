@@ -8,14 +8,20 @@ export class StoreFault extends Error {
     super(message);
     this.code = code;
   }
+
+  get isDiskFull(): boolean {
+    return FULL.test(this.code);
+  }
 }
+
+const FULL = /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/;
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
     /^SQLITE_(BUSY|LOCKED)/,
     'is locked by another program; end that program, such as a backup or an editor of the file',
   ],
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'cannot grow: the disk is full; free space on it'],
+  [FULL, 'cannot grow: the disk is full; free space on it'],
   [
     /^SQLITE_(CORRUPT|NOTADB)/,
     'is damaged; stop the sidecar, then put a copy from a backup in its place, or move it away and set up the panel again',

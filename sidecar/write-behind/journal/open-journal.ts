@@ -32,6 +32,12 @@ export interface OpenContent extends JournalContent {
  */
 const POSITIONS_LEFT_OUT = 2 ** 20;
 
+/** Codes of the system, and of SQLite, which holds the lock. */
+const LOCK_FAULTS: readonly (readonly [RegExp, string])[] = [
+  [/^SQLITE_READONLY/, 'this user may not write there'],
+  [/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/, 'its disk is full: make room there, then start again'],
+];
+
 /** @throws Error if the folder cannot be used, or another process uses it */
 export async function lockJournal({ folder, disk }: OpenOptions): Promise<FolderLock> {
   let lock: FolderLock | null;
@@ -40,8 +46,7 @@ export async function lockJournal({ folder, disk }: OpenOptions): Promise<Folder
     lock = await disk.lock(folder);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // SQLite's code for a folder that is not writable.
-    const reason = code?.startsWith('SQLITE_READONLY') ? 'this user may not write there' : message;
+    const reason = LOCK_FAULTS.find(([codes]) => codes.test(`${code}`))?.[1] ?? message;
     throw new Error(`the journal ${folder} cannot be used: ${reason}`);
   }
   if (lock === null)

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { Header } from 'tar';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listBackups } from '#sidecar/backup/backup-folder.ts';
-import { namingFullDisk } from '#sidecar/backup/free-space.ts';
 import { newManifest } from '#sidecar/backup/manifest.ts';
 import { archiveOf, unpackArchive } from '#sidecar/backup/remote/archive.ts';
 import { newIdentity } from '#sidecar/backup/remote/identity.ts';
 import { opened, sealed } from '#sidecar/backup/remote/sealed.ts';
+import { namingFullDisk } from '#sidecar/moving/free-space.ts';
 import { testFolder } from '#support/test-folder.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -173,7 +173,7 @@ it('does not begin to unpack what the disk cannot hold, and says what is missing
 it('tells of a disk that is full in the middle by its folder', async () => {
   const full = () =>
     Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
-  await expect(namingFullDisk(folder, full)).rejects.toThrow(
+  await expect(namingFullDisk({ folder }, full)).rejects.toThrow(
     new RegExp(`^the disk is full \\([0-9,]+ bytes are free in ${folder}\\): make room there`),
   );
 });

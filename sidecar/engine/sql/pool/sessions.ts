@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { DiskFullError } from '#engine/disk-full.ts';
 import type { EngineStats } from '#engine/engine.ts';
 import { DETAILS_IN_LOG } from '#engine/log.ts';
 import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { writeConflict } from '../change.ts';
-import type { Sessions, SqlBounds, SqlFailure } from '../session.ts';
+import { FULL_DISK, type Sessions, type SqlBounds, type SqlFailure } from '../session.ts';
 import { AttemptError, inAutocommit, inTransaction, isConnectionAtFault, rolledBack, type Work } from './attempt.ts';
 import { AbandonedError, DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection } from './driver.ts';
@@ -247,6 +248,7 @@ export class PooledSessions implements Sessions {
 
   #failed(kind: Kind, cause: unknown, { trouble, advice }: SqlFailure & { kind: 'failed' }): ApiError {
     this.#troubles.report(trouble, kind === 'read' ? 'connection' : 'write', advice, this.#source.describe(cause));
+    if (trouble === FULL_DISK) return new DiskFullError(null);
     return new ApiError('database_error', `the database failed${DETAILS_IN_LOG}`);
   }
 

@@ -1,3 +1,4 @@
+import { DiskFullError } from '#engine/disk-full.ts';
 import type { EngineLog } from '#engine/log.ts';
 import { faultPlace } from '#engine/model/failures.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
@@ -154,6 +155,10 @@ export class WorkerLink {
   #fail(pending: PendingCall, failure: Exclude<Failure, { kind: 'overBudget' }>): void {
     if (failure.kind === 'stale') {
       pending.reject(new StaleSchemaError(failure.namespace));
+      return;
+    }
+    if (failure.isDiskFull === true) {
+      pending.reject(new DiskFullError(this.#settings.file));
       return;
     }
     if (failure.code === 'database_timeout') this.#events.onTimeout();

@@ -245,7 +245,13 @@ export interface Batch {
 }
 
 export type Failure =
-  | { readonly kind: 'api'; readonly code: ApiErrorCode; readonly message: string; readonly index?: number | undefined }
+  | {
+      readonly kind: 'api';
+      readonly code: ApiErrorCode;
+      readonly message: string;
+      readonly index?: number | undefined;
+      readonly isDiskFull?: true;
+    }
   | { readonly kind: 'stale'; readonly namespace: string }
   /** Ended to let other reads run; a slower lane runs it again. */
   | { readonly kind: 'overBudget' };

@@ -1,0 +1,53 @@
+import fs, { existsSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import SQLite from 'better-sqlite3';
+import { fillDisk } from '#scripts/servers/small-disk.ts';
+
+/**
+ * Preloaded into a program under test (`NODE_OPTIONS=--import …`): another program takes all room of the disk of
+ * `FILL_FOLDER` at one moment, so that the next write finds none. The file that `FILL_AT` names holds the moment, `FillAt` as
+ * JSON; as long as it is absent nothing is counted.
+ */
+
+export interface FillAt {
+  /** `check` is a look at the free room; else the beginning of a statement of SQLite. */
+  readonly moment: string;
+  /** From 1. */
+  readonly time: number;
+}
+
+type Method = (this: { readonly source?: string }, ...rest: unknown[]) => unknown;
+
+const folder = process.env.FILL_FOLDER ?? '';
+const at = process.env.FILL_AT ?? '';
+let passed = 0;
+
+function pass(moment: string): void {
+  const wanted = existsSync(at) ? (JSON.parse(readFileSync(at, 'utf8')) as FillAt) : null;
+  if (wanted === null || !moment.startsWith(wanted.moment)) return;
+  passed += 1;
+  if (passed === wanted.time) fillDisk(folder);
+}
+
+function watch(holder: object, name: 'run' | 'get' | 'all' | 'exec'): void {
+  const original = Reflect.get(holder, name) as Method;
+  const watched: Method = function watched(...rest) {
+    pass(this.source ?? String(rest[0]));
+    return original.apply(this, rest);
+  };
+  Object.defineProperty(holder, name, { value: watched });
+}
+
+const statfs = fs.statfsSync;
+fs.statfsSync = ((...args: Parameters<typeof statfs>) => {
+  const found = statfs(...args);
+  pass('check');
+  return found;
+}) as typeof statfs;
+syncBuiltinESMExports();
+
+const db = new SQLite(':memory:');
+const statement = Object.getPrototypeOf(db.prepare('SELECT 1')) as object;
+for (const name of ['run', 'get', 'all'] as const) watch(statement, name);
+watch(SQLite.prototype as object, 'exec');
+db.close();
