@@ -24,7 +24,7 @@ const STREAM_TESTS = [
 ];
 /** Suites of the connector that run a second time with its calls in a worker, beside which this thread may be slow. */
 const WORKER_TESTS = [
-  'test/unit/connector/{addresses,call-and-take-result,call-many,commands,connections,stream}.test.ts',
+  'test/unit/connector/{addresses,call-and-take-result,call-many,commands,connections,hanging-address,stream}.test.ts',
 ];
 /** Section 8 a second time: the connector with every call over a stream. */
 const STREAM_CONNECTOR_TESTS = [

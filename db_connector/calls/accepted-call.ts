@@ -8,6 +8,7 @@ import type { QueuedCall } from './call-queue.ts';
 /** The connector, as its calls see it. */
 interface CallOwner {
   begin(call: AcceptedCall): void;
+  leavePlace(call: AcceptedCall): void;
   settle(call: AcceptedCall, result: Result): void;
   drop(call: AcceptedCall): void;
   fault(call: AcceptedCall, error: unknown): void;
@@ -23,6 +24,7 @@ export class AcceptedCall extends ApiCall implements QueuedCall {
   readonly wasHeld: boolean;
   readonly waitsForOthers: boolean;
   freePlace: (() => void) | null = null;
+  hasPlace = false;
   readonly #owner: CallOwner;
 
   /** @param caller null if the host does not name it */
@@ -41,6 +43,10 @@ export class AcceptedCall extends ApiCall implements QueuedCall {
 
   drop(): void {
     this.#owner.drop(this);
+  }
+
+  leavePlace(): void {
+    this.#owner.leavePlace(this);
   }
 
   settle(result: Result): void {

@@ -77,6 +77,7 @@ export class CallQueue {
   add(call: QueuedCall): void {
     if (this.#mayBeginAtOnce(call)) {
       this.#direct += 1;
+      call.hasPlace = true;
       if (call.waitsForOthers) this.#longInFlight += 1;
       call.run();
       return;
@@ -85,8 +86,10 @@ export class CallQueue {
     this.#open();
   }
 
-  /** A call that ran has ended, so its place is free. */
+  /** A call that ran has ended or left its place, so that is free. A second time does nothing. */
   ended(call: QueuedCall): void {
+    if (!call.hasPlace) return;
+    call.hasPlace = false;
     if (call.freePlace !== null) {
       call.freePlace();
       return;
@@ -138,6 +141,7 @@ export class CallQueue {
       return;
     }
     if (call.waitsForOthers) this.#longInFlight += 1;
+    call.hasPlace = true;
     return new Promise((resolve) => {
       call.freePlace = () => {
         resolve();
@@ -167,6 +171,8 @@ export interface QueuedCall {
   readonly caller: string | null;
   /** At most half of the places in flight are for such calls. */
   readonly waitsForOthers: boolean;
+  /** The queue's own: it holds a place in flight. */
+  hasPlace: boolean;
   /** The queue's own: frees the place of a call that had to wait for it. */
   freePlace: (() => void) | null;
   /** Never throws; `CallQueue.ended` follows. */

@@ -235,6 +235,11 @@ export class Connector {
   }
 
   /** For `AcceptedCall` alone. */
+  leavePlace(accepted: AcceptedCall): void {
+    this.#queue.ended(accepted);
+  }
+
+  /** For `AcceptedCall` alone. */
   settle(accepted: AcceptedCall, result: Result): void {
     this.#note(accepted, result);
     this.#queue.ended(accepted);

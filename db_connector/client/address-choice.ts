@@ -19,7 +19,7 @@ export interface AddressChoiceOptions {
 export class AddressChoice {
   readonly #addresses: readonly ApiAddress[];
   readonly #options: AddressChoiceOptions;
-  readonly #asked = new Set<ApiAddress>();
+  readonly #asked = new Map<ApiAddress, Promise<void>>();
   #current: ApiAddress;
   #stopLooks: Cancel | null = null;
   #isStopped = false;
@@ -56,7 +56,7 @@ export class AddressChoice {
     if (this.#addresses.length > 1) await Promise.all(this.#addresses.map((address) => this.doubt(address)));
   }
 
-  /** An attempt there failed: if calls go there, they go to the next address from now on. */
+  /** An attempt there failed, or calls find no answer: if calls go there, they go to the next address from now on. */
   leave(address: ApiAddress, trouble: string): void {
     if (this.#addresses.length === 1 || this.#isStopped) return;
     address.trouble = trouble;
@@ -65,10 +65,15 @@ export class AddressChoice {
     this.#watch();
   }
 
-  /** Asks the address for its health, and goes to the next if that is bad. Never rejects. */
+  /** Asks the address for its health, and goes to the next if that is bad. Shares a question that is under way. Never rejects. */
   async doubt(address: ApiAddress): Promise<void> {
-    if (this.#addresses.length === 1 || this.#isStopped || !address.isAllowed || this.#asked.has(address)) return;
-    this.#asked.add(address);
+    if (this.#addresses.length === 1 || this.#isStopped || !address.isAllowed) return;
+    const asked = this.#asked.get(address) ?? this.#ask(address);
+    this.#asked.set(address, asked);
+    await asked;
+  }
+
+  async #ask(address: ApiAddress): Promise<void> {
     try {
       this.#learn(address, await address.askHealth());
     } catch (error) {

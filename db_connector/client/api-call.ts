@@ -40,6 +40,8 @@ export abstract class ApiCall extends Attempt {
     this.client?.attemptFailed(this, error);
   }
 
+  /** Lets another call begin in its place, although it goes on waiting for an answer. */
+  abstract leavePlace(): void;
   /** Exactly once. */
   abstract settle(result: Result): void;
   /** In place of `settle`: a fault of our own. */

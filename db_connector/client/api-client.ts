@@ -11,6 +11,7 @@ import type { ApiLink } from './api-link.ts';
 import type { Breaker } from './breaker.ts';
 import { errorResult, type Outcome, type Result } from './outcome.ts';
 import { retryDelayMs } from './retry.ts';
+import { SilenceWatch } from './silence-watch.ts';
 import type { Timers } from './timers.ts';
 
 export interface ApiClientOptions {
@@ -33,6 +34,8 @@ export class ApiClient {
   /** The nearest first. */
   readonly addresses: readonly ApiAddress[];
   readonly #choice: AddressChoice;
+  /** Null with a single address: there is no other to go to. */
+  readonly #watch: SilenceWatch | null;
   readonly #options: ApiClientOptions;
   /** Ends the pause of a call between attempts. */
   readonly #pauses = new Set<() => void>();
@@ -56,7 +59,10 @@ export class ApiClient {
         track: (work) => this.#track(work),
       });
     });
-    this.#choice = new AddressChoice(this.addresses, { timers, log });
+    const choice = new AddressChoice(this.addresses, { timers, log });
+    this.#choice = choice;
+    const onLeft = (address: ApiAddress, call: ApiCall) => this.#onLeft(address, call);
+    this.#watch = isOne ? null : new SilenceWatch({ timers, choice, onLeft });
   }
 
   /** Address that calls go to now. */
@@ -99,6 +105,7 @@ export class ApiClient {
   attemptEnded(call: ApiCall, outcome: Outcome, stalledMs: number, told: ServerTiming | null): void {
     call.trace.attempt(this.#options.timers.elapsed() - call.attemptedAt, stalledMs, told);
     if (outcome.transport === 'failure') this.#options.onFailure();
+    this.#watch?.end(call);
     call.address?.breaker.count(call.period, outcome.transport);
     if (outcome.next === 'nothing') this.#end(call, outcome.result);
     else void this.#tryAgain(call, outcome);
@@ -106,6 +113,7 @@ export class ApiClient {
 
   /** For `ApiCall` alone. A fault of our own counts as nothing, so that it does not leave the circuit waiting for its trial. */
   attemptFailed(call: ApiCall, error: unknown): void {
+    this.#watch?.end(call);
     call.address?.breaker.count(call.period, 'nothing');
     this.#fault(call, error);
   }
@@ -129,6 +137,7 @@ export class ApiClient {
 
   #stopTimers(): void {
     this.#choice.stop();
+    this.#watch?.stop();
     for (const address of this.addresses) address.stop();
   }
 
@@ -153,6 +162,7 @@ export class ApiClient {
     call.address = current;
     call.period = current.breaker.period;
     call.attemptedAt = this.#options.timers.elapsed();
+    this.#watch?.begin(call);
     current.attempt(call);
   }
 
@@ -171,12 +181,25 @@ export class ApiClient {
     else if (next === 'elsewhere') void this.#choice.doubt(address);
   }
 
-  /** Whether the next attempt follows at once at another address: each is tried once so. */
+  /** Whether the next attempt follows at once at another address. */
   #mayHop(call: ApiCall, { next, transport }: Outcome): boolean {
     const isForAnother = next === 'elsewhere' || (next === 'again' && transport === 'failure');
-    if (!isForAnother || !call.isRepeatable || this.#choice.current === call.address) return false;
+    if (!isForAnother || !this.#hasNextFor(call)) return false;
     call.hops += 1;
-    return call.hops < this.addresses.length;
+    return true;
+  }
+
+  /** Each address is tried once so. */
+  #hasNextFor({ isRepeatable, address, hops }: ApiCall): boolean {
+    const { current } = this.#choice;
+    return isRepeatable && current !== address && hops + 1 < this.addresses.length;
+  }
+
+  /** A call that is not repeated waits on for its answer, and lets another begin: those go where they are answered. */
+  #onLeft(address: ApiAddress, call: ApiCall): void {
+    const { current } = this.#choice;
+    if (current.trouble === null && !call.isRepeatable) call.leavePlace();
+    if (current.breaker.state === 'closed' && this.#hasNextFor(call)) address.link.abandon(call);
   }
 
   async #isReadyForAnother(outcome: Outcome, call: ApiCall): Promise<boolean> {

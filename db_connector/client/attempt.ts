@@ -12,9 +12,11 @@ export interface ApiRequest {
   readonly timeoutMs: number | null;
 }
 
-/** Connection that an attempt is under way on. */
-interface AttemptCarrier {
+/** Connection that an attempt is under way on, or waits for. */
+export interface AttemptCarrier {
   expired(attempt: Attempt, hasStalled: boolean): void;
+  /** Ends the attempt as one without answer; others on the connection go on. */
+  abandon(attempt: Attempt): void;
 }
 
 /** Makes an outcome of the end of an exchange. */
@@ -57,6 +59,11 @@ export abstract class Attempt implements Watched {
 
   expire(hasStalled: boolean): void {
     this.carriedBy?.expired(this, hasStalled);
+  }
+
+  /** Waits for an answer no longer, wherever the attempt is under way in this thread. */
+  abandon(): void {
+    this.carriedBy?.abandon(this);
   }
 
   /** The transport calls it once for each attempt. */

@@ -18,6 +18,13 @@ export type ExchangeEnd =
   /** `hasStalled`: the game thread stood still when the time was up. */
   | { readonly kind: 'noAnswer'; readonly reason: string; readonly hasStalled: boolean };
 
+/** End of an attempt that was given up while it was under way. */
+export const ABANDONED = {
+  kind: 'noAnswer',
+  reason: 'no answer, nor one to a question for its health',
+  hasStalled: false,
+} as const satisfies ExchangeEnd;
+
 export interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
@@ -93,6 +100,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
 
   expire(hasStalled: boolean): void {
     this.#end({ kind: 'noAnswer', reason: `no answer within ${this.#options.timeoutMs} ms`, hasStalled });
+  }
+
+  /** As the carrier of an attempt. */
+  expired(_attempt: unknown, hasStalled: boolean): void {
+    this.expire(hasStalled);
+  }
+
+  abandon(): void {
+    this.#end(ABANDONED);
   }
 
   /** Ends before the other side did, so the connection is of no further use. */

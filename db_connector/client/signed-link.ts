@@ -60,6 +60,10 @@ export class SignedLink implements ApiLink {
     }
   }
 
+  abandon(attempt: Attempt): void {
+    attempt.abandon();
+  }
+
   judge(attempt: Attempt, end: ExchangeEnd, stalledMs: number): void {
     const { key } = this.#configuration;
     const outcome = judge(end, { key, nonce: attempt.nonce, now: this.#timers.now });

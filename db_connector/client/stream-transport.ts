@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts';
-import type { Attempt } from './attempt.ts';
-import type { ExchangeEnd } from './exchange.ts';
+import type { Attempt, AttemptCarrier } from './attempt.ts';
+import { ABANDONED, type ExchangeEnd } from './exchange.ts';
 import { ClientStream, isGatewayError, type StreamEnd } from './stream.ts';
 import type { Timers } from './timers.ts';
 import { type Transport, UndiciTransport } from './transport.ts';
@@ -74,8 +74,13 @@ class StreamTransport implements Transport {
   }
 
   async #sendOnceOpen(attempt: Attempt): Promise<void> {
+    const place = new PlaceInLine();
+    attempt.carriedBy = place;
     this.#open();
     await this.#opening;
+    // It was abandoned, and may be under way elsewhere.
+    if (attempt.carriedBy !== place) return;
+    attempt.carriedBy = null;
     if (this.#stream?.isOpen === true) this.#stream.send(attempt);
     else attempt.exchanged({ kind: 'noAnswer', reason: 'no stream to the API stands', hasStalled: false }, 0);
   }
@@ -123,6 +128,18 @@ class StreamTransport implements Transport {
     // Without POST every call waits for the next attempt.
     this.#notBefore = this.#endedAt + (end === 'refused' && this.#hasPost ? REFUSED_PAUSE_MS : this.#pauseMs);
     this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
+  }
+}
+
+/** Carries an attempt while the stream that it waits for is being opened, which has its own time limit. */
+class PlaceInLine implements AttemptCarrier {
+  expired(attempt: Attempt): void {
+    this.abandon(attempt);
+  }
+
+  abandon(attempt: Attempt): void {
+    attempt.carriedBy = null;
+    attempt.exchanged(ABANDONED, 0);
   }
 }
 

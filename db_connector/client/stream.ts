@@ -16,7 +16,7 @@ import {
 } from '../protocol/stream-frames.ts';
 import type { Attempt } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
-import type { ExchangeEnd } from './exchange.ts';
+import { ABANDONED, type ExchangeEnd } from './exchange.ts';
 import type { Cancel, Timers } from './timers.ts';
 
 /** Bytes of an answer beside its payload, at most. */
@@ -94,6 +94,11 @@ export class ClientStream {
     const isGone = !hasStalled && this.#heardAtMs < attempt.begunAt;
     this.#endCall(attempt, { kind: 'noAnswer', reason: `no answer within ${attempt.timeoutMs} ms`, hasStalled });
     if (isGone) this.destroy();
+  }
+
+  /** The connection stays: calls that are not repeated may still get their answers. */
+  abandon(attempt: Attempt): void {
+    this.#endCall(attempt, ABANDONED);
   }
 
   #endCall(attempt: Attempt, end: ExchangeEnd): void {

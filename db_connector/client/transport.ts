@@ -66,10 +66,14 @@ export class UndiciTransport implements Transport {
   send(attempt: Attempt): void {
     const { path, kid, ts, nonce, payload, sig, timeoutMs } = attempt;
     const body = writeRequestEnvelope({ v: 1, kid, ts, nonce, payload, sig });
-    this.#dispatch({ method: 'POST', path, body, headers: HEADERS }, timeoutMs, (end, stalledMs) => {
+    const options: Dispatcher.DispatchOptions = { method: 'POST', path, body, headers: HEADERS };
+    const exchange = this.#prepare(timeoutMs, (end, stalledMs) => {
+      attempt.carriedBy = null;
       this.#onPosted(end);
       attempt.exchanged(end, stalledMs);
     });
+    attempt.carriedBy = exchange;
+    this.#pool.dispatch(options, exchange);
   }
 
   setChosen(): void {
@@ -77,14 +81,12 @@ export class UndiciTransport implements Transport {
   }
 
   get(path: string, timeoutMs: number): Promise<ExchangeEnd> {
-    return new Promise((resolve) => this.#dispatch({ method: 'GET', path }, timeoutMs, resolve));
+    return new Promise((resolve) => {
+      this.#pool.dispatch({ method: 'GET', path }, this.#prepare(timeoutMs, resolve));
+    });
   }
 
-  #dispatch(
-    options: Dispatcher.DispatchOptions,
-    timeoutMs: number,
-    onEnd: (end: ExchangeEnd, stalledMs: number) => void,
-  ): void {
+  #prepare(timeoutMs: number, onEnd: (end: ExchangeEnd, stalledMs: number) => void): Exchange {
     const [begunAt, stalledMs] = [this.#timers.elapsed(), this.#deadlines.stalledMs];
     const exchange: Exchange = new Exchange({
       timeoutMs,
@@ -96,7 +98,7 @@ export class UndiciTransport implements Transport {
       },
     });
     this.#deadlines.watch(exchange);
-    this.#pool.dispatch(options, exchange);
+    return exchange;
   }
 
   async destroy(): Promise<void> {

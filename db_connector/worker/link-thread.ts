@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { WorkerState } from '../client/api-link.ts';
 import type { Attempt } from '../client/attempt.ts';
+import { ABANDONED } from '../client/exchange.ts';
 import { openLinks } from '../client/open-links.ts';
 import { errorResult, type Outcome } from '../client/outcome.ts';
 import type { SignedLink } from '../client/signed-link.ts';
@@ -96,6 +97,17 @@ export class LinkThread {
     // The calls of one tick go over in one message.
     if (this.#calls.length === 0) queueMicrotask(() => this.#handOver());
     pushCall(this.#calls, this.#lastId, address, attempt);
+  }
+
+  abandon(attempt: Attempt): void {
+    const [id] = [...this.#attempts].find(([, underWay]) => underWay === attempt) ?? [];
+    if (id === undefined) {
+      attempt.abandon();
+      return;
+    }
+    this.#attempts.delete(id);
+    this.#order({ kind: 'abandon', id });
+    attempt.ended(noAnswer(ABANDONED.reason, 'failure'), 0, null);
   }
 
   probe(address: number): Promise<number> {
@@ -244,12 +256,7 @@ export class LinkThread {
 
   /** The API is not to blame, so the circuit breaker does not count it. */
   #endAll(reason: string): void {
-    const outcome: Outcome = {
-      result: errorResult('network', reason),
-      transport: 'nothing',
-      next: 'again',
-      retryAfterMs: null,
-    };
+    const outcome = noAnswer(reason, 'nothing');
     const [attempts, probes] = [[...this.#attempts.values()], [...this.#probes.values()]];
     this.#attempts.clear();
     this.#probes.clear();
@@ -266,4 +273,8 @@ export class LinkThread {
     }
     return this.#inThread[address];
   }
+}
+
+function noAnswer(reason: string, transport: Outcome['transport']): Outcome {
+  return { result: errorResult('network', reason), transport, next: 'again', retryAfterMs: null };
 }

@@ -18,6 +18,8 @@ export type Order =
     }
   /** Attempts of one tick, `CALL_FIELDS` fields each. */
   | { readonly kind: 'calls'; readonly fields: readonly Field[] }
+  /** The attempt is ended without waiting for an answer. Its end is reported, and means nothing any more. */
+  | { readonly kind: 'abandon'; readonly id: number }
   | { readonly kind: 'probe'; readonly id: number; readonly address: number }
   /** Calls go to this address from now on; the first from the beginning. */
   | { readonly kind: 'choose'; readonly address: number }

@@ -34,6 +34,10 @@ export class WorkerLink implements ApiLink {
     this.#thread.attempt(this.#address, attempt);
   }
 
+  abandon(attempt: Attempt): void {
+    this.#thread.abandon(attempt);
+  }
+
   probe(): Promise<number> {
     return this.#thread.probe(this.#address);
   }

@@ -17,7 +17,8 @@ class AttemptWorker {
   /** In the order of the addresses. */
   #links: readonly SignedLink[] = [];
   readonly #transports: string[] = [];
-  #underWay = 0;
+  /** By id. */
+  readonly #underWay = new Map<number, WorkerAttempt>();
   #ends: Field[] = [];
   #timer: NodeJS.Timeout | null = null;
 
@@ -27,14 +28,14 @@ class AttemptWorker {
   }
 
   ended(attempt: WorkerAttempt, outcome: Outcome, told: ServerTiming | null): void {
-    this.#underWay -= 1;
+    this.#underWay.delete(attempt.id);
     pushEnd(this.#ends, attempt.id, outcome, performance.now() - attempt.arrivedAt, told);
-    if (this.#underWay === 0) queueMicrotask(() => this.#tell());
+    if (this.#underWay.size === 0) queueMicrotask(() => this.#tell());
     else this.#timer ??= setTimeout(() => this.#tell(), GATHER_MS);
   }
 
   failed(attempt: WorkerAttempt, error: unknown): void {
-    this.#underWay -= 1;
+    this.#underWay.delete(attempt.id);
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#report({ kind: 'fault', id: attempt.id, problem });
   }
@@ -46,6 +47,9 @@ class AttemptWorker {
         return;
       case 'calls':
         for (let at = 0; at < order.fields.length; at += CALL_FIELDS) this.#attempt(callAt(order.fields, at));
+        return;
+      case 'abandon':
+        this.#underWay.get(order.id)?.abandon();
         return;
       case 'probe':
         this.#probe(order.id, order.address);
@@ -72,8 +76,9 @@ class AttemptWorker {
   }
 
   #attempt(call: ReturnType<typeof callAt>): void {
-    this.#underWay += 1;
-    this.#links[call.address]?.attempt(new WorkerAttempt(this, call));
+    const attempt = new WorkerAttempt(this, call);
+    this.#underWay.set(attempt.id, attempt);
+    this.#links[call.address]?.attempt(attempt);
   }
 
   #probe(id: number, address: number): void {
