@@ -6,11 +6,11 @@ import { UnusableDatabaseError } from '../model/failures.ts';
 import type { RowWriter } from '../model/page.ts';
 import { StaleSchemaError } from '../rows.ts';
 import type { Physical } from './dialect.ts';
-import { rowWriter } from './row-json.ts';
 import { prepareSystemTables } from './system-tables.ts';
 import { DeadlineGuard, registerFunctions } from './worker/functions.ts';
 import type { IndexedSql, StatementDefinition, WorkerSettings } from './worker/messages.ts';
 import { expectedMs } from './worker/monotonic.ts';
+import { rowWriter } from './worker/row-json.ts';
 
 export type Prepared = Statement<Physical[], Physical[]>;
 

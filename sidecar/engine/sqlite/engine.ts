@@ -20,11 +20,11 @@ import type {
 import type { SchemaCalls } from '../schema-calls.ts';
 import type { SqliteSettings } from '../settings.ts';
 import type { Transfer } from '../transfer.ts';
-import { compileAggregate } from './aggregate-sql.ts';
-import { createCalls, type WorkerCalls } from './calls.ts';
+import { compileAggregate } from './aggregate/sql.ts';
 import { type ApplyPort, applyQueue } from './queue/apply-call.ts';
 import { compileCount, compileFind } from './read-sql.ts';
 import { SpotReads } from './spot/spot-reads.ts';
+import { createCalls, type WorkerCalls } from './worker/calls.ts';
 import { type BookedStatement, type CallBody, type PendingCall, StatementBook } from './worker/pending-call.ts';
 import { WorkerPool } from './worker/pool.ts';
 import { batchCall, compileWrite } from './write-sql.ts';

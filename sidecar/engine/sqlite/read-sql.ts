@@ -7,7 +7,7 @@ import { HIDDEN_ID } from '../model/physical-names.ts';
 import type { FindQuery, SortKey, TableTarget } from '../rows.ts';
 import { type FilterWriter, filterSql as writeFilter } from '../sql/filter.ts';
 import { type Physical, physicalOf, quoted, storageKind, toPhysical } from './dialect.ts';
-import { comparisonsOf, hasLongColumns, isWholeKey } from './unique-filter.ts';
+import { comparisonsOf, hasLongColumns, isWholeKey } from './spot/unique-filter.ts';
 import type { IndexedSql, OutputColumn, OutputKind } from './worker/messages.ts';
 
 export interface CompiledRead {

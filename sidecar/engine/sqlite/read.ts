@@ -3,7 +3,7 @@ import { type TableSize, unknownSize } from '../engine.ts';
 import { PageBuilder } from '../model/page.ts';
 import type { Page, RememberedResult } from '../rows.ts';
 import type { Session } from '../sql/session.ts';
-import { aggregateRanges } from './aggregate-ranges.ts';
+import { aggregateRanges } from './aggregate/ranges.ts';
 import type { Connection, Prepared } from './connection.ts';
 import { type Physical, physicalTable } from './dialect.ts';
 import type { CountCall, FindCall, JobCall, ReadCall, RecallCall } from './worker/messages.ts';

@@ -5,8 +5,8 @@ import type { TableTarget } from '../../rows.ts';
 import type { Prepared } from '../connection.ts';
 import { physicalOf, quoted } from '../dialect.ts';
 import { selection } from '../read-sql.ts';
-import { rowWriter } from '../row-json.ts';
-import { type Comparison, isWholeKey, longColumns } from '../unique-filter.ts';
+import { rowWriter } from '../worker/row-json.ts';
+import { type Comparison, isWholeKey, longColumns } from './unique-filter.ts';
 
 /** Bytes of a row's values of types without a short length; longer rows are not read on the spot. */
 const MAX_LONG_BYTES = 65_536;

@@ -1,10 +1,10 @@
 import SQLite, { type Database, type Statement } from 'better-sqlite3';
 import type { FindQuery, Page, TableTarget } from '../../rows.ts';
 import { toPhysical } from '../dialect.ts';
-import { type Comparison, comparisonsOf } from '../unique-filter.ts';
 import { DiskPatience } from './disk-patience.ts';
 import { prepareSpotPlan, type SpotPlan } from './spot-plan.ts';
 import { ThreadReads } from './thread-reads.ts';
+import { type Comparison, comparisonsOf } from './unique-filter.ts';
 
 const CACHE_KIB = 4000;
 /** Full, it begins again from empty: callers choose the shapes of their finds. */

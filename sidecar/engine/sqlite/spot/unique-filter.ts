@@ -1,7 +1,7 @@
 import type { Column } from '#protocol/columns.ts';
 import type { Filter } from '#protocol/filter.ts';
 import type { Table } from '#protocol/schema.ts';
-import { uniqueSets } from '../model/physical-indexes.ts';
+import { uniqueSets } from '../../model/physical-indexes.ts';
 
 export type Comparison = Filter & { readonly kind: 'compare' };
 

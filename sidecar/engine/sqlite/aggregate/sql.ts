@@ -1,10 +1,10 @@
 import { decimalScale } from '#protocol/value-numbers.ts';
-import { type AggregateOutput, outputsOf } from '../model/aggregate.ts';
-import type { AggregateQuery, AggregateValue, TableTarget } from '../rows.ts';
-import { MAX_GROUPS } from './aggregate-ranges.ts';
-import { type Physical, physicalOf, quoted, storageKind, WIDE_SUM_PRECISION } from './dialect.ts';
-import { type CompiledRead, filterSql, outputKind, readSql } from './read-sql.ts';
-import type { AggregateRanges, OutputKind } from './worker/messages.ts';
+import { type AggregateOutput, outputsOf } from '../../model/aggregate.ts';
+import type { AggregateQuery, AggregateValue, TableTarget } from '../../rows.ts';
+import { type Physical, physicalOf, quoted, storageKind, WIDE_SUM_PRECISION } from '../dialect.ts';
+import { type CompiledRead, filterSql, outputKind, readSql } from '../read-sql.ts';
+import type { AggregateRanges, OutputKind } from '../worker/messages.ts';
+import { MAX_GROUPS } from './ranges.ts';
 
 export interface CompiledAggregate extends CompiledRead {
   /** Statement for sums past 64 bits, on which `sql` fails; null if no sum can be so large. */

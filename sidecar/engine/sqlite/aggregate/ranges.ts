@@ -1,7 +1,7 @@
-import { PageBuilder } from '../model/page.ts';
-import type { Page } from '../rows.ts';
-import type { Connection } from './connection.ts';
-import type { AggregateRanges, FindCall } from './worker/messages.ts';
+import { PageBuilder } from '../../model/page.ts';
+import type { Page } from '../../rows.ts';
+import type { Connection } from '../connection.ts';
+import type { AggregateRanges, FindCall } from '../worker/messages.ts';
 
 /** Rows of the first range, and the fewest and the most of any. */
 const FIRST_ROWS = 1024;

@@ -1,11 +1,11 @@
-import type { ClusterCalls } from '../cluster/cluster-calls.ts';
-import type { DatabaseFacts, TableSize } from '../engine.ts';
-import { schemaOfText, textOfSchema } from '../model/schema-text.ts';
-import type { QueueCalls, QueueOwner } from '../queues.ts';
-import type { CallBounds } from '../rows.ts';
-import type { SchemaCalls } from '../schema-calls.ts';
-import type { Transfer } from '../transfer.ts';
-import { type Jobs, sentChange } from './worker/jobs.ts';
+import type { ClusterCalls } from '../../cluster/cluster-calls.ts';
+import type { DatabaseFacts, TableSize } from '../../engine.ts';
+import { schemaOfText, textOfSchema } from '../../model/schema-text.ts';
+import type { QueueCalls, QueueOwner } from '../../queues.ts';
+import type { CallBounds } from '../../rows.ts';
+import type { SchemaCalls } from '../../schema-calls.ts';
+import type { Transfer } from '../../transfer.ts';
+import { type Jobs, sentChange } from './jobs.ts';
 
 /** Worker of a job: a reader, on which `quick` jobs take no longer than a find by key, or the writer. */
 export type JobLane = 'quick' | 'long' | 'writer';

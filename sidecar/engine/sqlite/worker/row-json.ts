@@ -1,8 +1,8 @@
 import { scaledText } from '#protocol/decimal.ts';
-import { floatSumText } from '../model/aggregate.ts';
-import { type Encode, RowWriter } from '../model/page.ts';
-import { scaledOfWide } from './dialect.ts';
-import type { OutputColumn, OutputKind } from './worker/messages.ts';
+import { floatSumText } from '../../model/aggregate.ts';
+import { type Encode, RowWriter } from '../../model/page.ts';
+import { scaledOfWide } from '../dialect.ts';
+import type { OutputColumn, OutputKind } from './messages.ts';
 
 /** The writer of rows whose columns came as plain data from another thread. */
 export function rowWriter(columns: readonly OutputColumn[]): RowWriter {
