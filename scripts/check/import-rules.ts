@@ -591,6 +591,12 @@ export const ZONES: readonly Zone[] = [
       'ws',
     ],
   },
+  // The pictures of docs show a panel as the tests start one.
+  {
+    path: 'scripts/pictures',
+    zones: ['scripts/', 'scripts/servers/', 'test/', 'sidecar/panel/charts/'],
+    packages: ['fflate', 'playwright-core'],
+  },
   { path: 'scripts/servers/', zones: [], packages: ['pg', 'mysql2', 'mongodb'] },
   { path: 'scripts/servers.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },

@@ -42,7 +42,7 @@ export function ComparePage({ project }: { project: string }) {
       {head === LAST_MERGE ? (
         <Notice>{t('merge.takeBackHint')}</Notice>
       ) : (
-        <p class="row">
+        <p class="log-actions">
           <TakeBackLink project={project} base={base} />
         </p>
       )}

@@ -39,7 +39,7 @@ function columns(): Column<JobView>[] {
     },
     { title: t('jobs.state'), cell: ({ state }) => <JobState state={state} /> },
     { title: t('jobs.message'), cell: ({ message }) => <span class="job-message">{message}</span> },
-    { title: t('jobs.by'), cell: ({ by }) => by },
+    { title: t('jobs.by'), cell: ({ by }) => <span class="whole-words">{by}</span> },
     { title: t('jobs.queued'), cell: ({ queuedAt }) => <Time iso={queuedAt} /> },
   ];
 }

@@ -31,7 +31,7 @@ export function TrashView() {
       ),
     },
     { title: t('tools.deletedAt'), cell: ({ at }) => <Time iso={at} /> },
-    { title: t('jobs.by'), cell: ({ by }) => by },
+    { title: t('jobs.by'), cell: ({ by }) => <span class="whole-words">{by}</span> },
     { title: t('tools.until'), cell: ({ until }) => <Time iso={until} isAbsolute /> },
     { title: t('tools.size'), isNumber: true, cell: ({ bytes: size }) => bytes(size) },
     { title: t('bundles.actions'), isActions: true, cell: (row) => <Actions row={row} onDone={loaded.reload} /> },
