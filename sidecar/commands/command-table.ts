@@ -88,7 +88,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     about: 'brings a backup into a database that is empty in its namespaces, whichever engine that is',
     usage: [
       'BACKUP [--namespace N]… [--replace] [--config FILE]',
-      '--from s3|folder --latest|--at TIME [--identity FILE] [--installation ID] [--namespace N]… [--replace] --config FILE',
+      '--from s3|folder --latest|--at TIME [--identity FILE] [--installation ID] [--namespace N]… [--replace] [--keep-start-line] --config FILE',
       '--from litestream --latest|--at TIME [--installation ID] [--replace] --config FILE',
       '--from s3|folder --list --config FILE',
     ],

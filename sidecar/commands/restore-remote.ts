@@ -5,7 +5,6 @@ import { isRestored } from '../backup/is-restored.ts';
 import { readManifest } from '../backup/manifest.ts';
 import { chooseBackup } from '../backup/remote/choose-backup.ts';
 import { readIdentities } from '../backup/remote/identity.ts';
-import { placePanel } from '../backup/remote/place-panel.ts';
 import { configurationIn, RecoveryFolder, secretsIn } from '../backup/remote/recovery-folder.ts';
 import { RemoteBackups } from '../backup/remote/remote-backups.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
@@ -26,6 +25,7 @@ import { UsageError } from './arguments.ts';
 import { listRemote } from './backup-list.ts';
 import type { MoveIo } from './command-process.ts';
 import { connectorLines } from './init.ts';
+import { placePanel } from './place-panel.ts';
 import { databaseName, logOf, withEngine } from './with-engine.ts';
 
 export interface RemoteRestore {
@@ -38,6 +38,7 @@ export interface RemoteRestore {
   readonly installation: string | null;
   readonly namespaces: readonly string[];
   readonly replace: boolean;
+  readonly keepStartLine: boolean;
 }
 
 /** `restore --from …`: a machine out of one object and one identity. A restore that was cut goes on with the same words. */
@@ -146,7 +147,7 @@ async function recover(
     throw error;
   });
   io.report.end();
-  for (const line of await placePanel(folder, config.panel.data)) io.report.say(line);
+  for (const line of await placePanel(folder, config.panel.data, options.keepStartLine)) io.report.say(line);
   for (const [path, content] of recovered.files) writeNew(path, content);
   tell(recovered, start, io);
   replaceFile(start.file, recovered.text, 0o600);

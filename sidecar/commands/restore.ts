@@ -17,6 +17,10 @@ export const RESTORE_OPTIONS = {
   list: { type: 'boolean', about: 'with --from: only lists the backups that are there' },
   identity: { type: 'string', value: 'FILE', about: 'with --from: the file that opens encrypted backups' },
   installation: { type: 'string', value: 'ID', about: 'with --from: the installation, if the place has several' },
+  'keep-start-line': {
+    type: 'boolean',
+    about: "with --from: the panel starts the game server, and all else that runs by itself, as the backup's did",
+  },
   namespace: {
     type: 'string',
     value: 'N',
@@ -36,7 +40,7 @@ export async function runRestore(args: readonly string[], io: MoveIo): Promise<b
   const namespaces = [...new Set(values.namespace)];
   if (from !== undefined)
     return runRemoteRestore(remoteRestore({ ...remote, from, config, namespaces, replace }, positionals), io);
-  const foreign = (['latest', 'at', 'list', 'identity', 'installation'] as const).find(
+  const foreign = (['latest', 'at', 'list', 'identity', 'installation', 'keep-start-line'] as const).find(
     (name) => remote[name] !== undefined,
   );
   if (foreign !== undefined) throw new UsageError(`--${foreign}: expected --from beside it`);
@@ -56,14 +60,16 @@ interface GivenOptions {
   readonly at?: string | undefined;
   readonly identity?: string | undefined;
   readonly installation?: string | undefined;
+  readonly 'keep-start-line'?: boolean | undefined;
 }
 
 function remoteRestore(given: GivenOptions, positionals: readonly string[]): RemoteRestore {
   const { latest = false, list = false, at = null, identity = null, installation = null } = given;
+  const { 'keep-start-line': keepStartLine = false } = given;
   if (positionals.length > 0) throw new UsageError('expected no name of a backup beside --from; --at chooses one');
   const ways = [latest, list, at !== null].filter(Boolean).length;
   if (ways !== 1) throw new UsageError('expected exactly one of --latest, --at TIME and --list beside --from');
-  return { ...given, latest, list, at, identity, installation };
+  return { ...given, latest, list, at, identity, installation, keepStartLine };
 }
 
 interface LocalRestore {

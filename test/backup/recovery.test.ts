@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { PanelSettings } from '#panel/settings/panel-settings.ts';
+import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
 import { provideAge, provideZstd } from '#scripts/servers/debian-program.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
@@ -87,11 +89,7 @@ function pipe(input: Buffer, [program, ...args]: readonly string[]): Buffer {
 it('an empty machine plays again, from one object and one identity', async () => {
   const { identity, recipient } = await keygen();
   const sidecar = await play(['ann', 'bob'], { encryptTo: [recipient], secrets: true });
-  const panel = new Sqlite(join(here, 'data/panel.sqlite'));
-  panel.exec(
-    "CREATE TABLE sessions (id INTEGER); INSERT INTO sessions VALUES (1); CREATE TABLE accounts (name TEXT); INSERT INTO accounts VALUES ('boss'); CREATE TABLE settings (name TEXT, value TEXT); INSERT INTO settings VALUES ('autoStartServer', 'true'), ('startLine', '\"/srv/run it\"')",
-  );
-  panel.close();
+  panelWith({ startLine: '"/srv/run it"', autoStartServer: true }).close();
   const { remote } = await backUp();
   await sidecar.stop();
   const sent = readFileSync(join(disk, remote.object));
@@ -106,7 +104,8 @@ it('an empty machine plays again, from one object and one identity', async () =>
   const told = await restore('--latest', '--identity', join(there, 'identity.txt'));
   expect(told).toContain('restored; start the sidecar');
   expect(told).not.toContain('is new');
-  expect(told).toContain('the panel will start the game server by itself: "/srv/run it"');
+  expect(told).toContain('these may manage it: boss');
+  expect(told).toContain(`held back: the panel does not start the game server; its start line was "\\"/srv/run it\\""`);
   const written = JSON.parse(readFileSync(join(there, 'sidecar.json'), 'utf8'));
   expect(written).toMatchObject({
     backup: { encryptTo: [recipient] },
@@ -114,12 +113,115 @@ it('an empty machine plays again, from one object and one identity', async () =>
   });
   expect(existsSync(join(there, 'data/recovery'))).toBe(false);
   const restored = new Sqlite(join(there, 'data/panel.sqlite'), { readonly: true });
-  expect(restored.prepare('SELECT name FROM accounts').all()).toEqual([{ name: 'boss' }]);
+  expect(restored.prepare('SELECT username FROM accounts').pluck().all()).toEqual(['ann', 'boss']);
   expect(restored.prepare('SELECT id FROM sessions').all()).toEqual([]);
   restored.close();
   const again = await startSidecar({ folder: there, now: LATER });
   expect(await namesOf(again)).toEqual(['ann', 'bob']);
   await again.stop();
+});
+
+/** The panel's file of the machine that plays. */
+function panelWith(settings: object): PanelStore {
+  const panel = openPanelStore(join(here, 'data/panel.sqlite'));
+  const account = panel.prepare('INSERT INTO accounts (username, password, permissions, enabled) VALUES (?, ?, ?, 1)');
+  account.run('boss', 'hash', '["users.manage"]');
+  account.run('ann', 'hash', '["console.read"]');
+  panel.prepare('INSERT INTO sessions (token_hash, account_id, expires_at) VALUES (?, 1, 1)').run(Buffer.from('token'));
+  const setting = panel.prepare('INSERT INTO settings (name, value) VALUES (?, ?)');
+  for (const [name, value] of Object.entries(settings)) setting.run(name, JSON.stringify(value));
+  return panel;
+}
+
+/** The restored file, as a panel with automatic starts by default reads it. */
+function restoredPanel() {
+  const store = openPanelStore(join(there, 'data/panel.sqlite'));
+  const { values } = new PanelSettings(store, { autoStartServer: true });
+  const recordsOf = (table: string) =>
+    (store.prepare(`SELECT record FROM ${table} ORDER BY id`).pluck().all() as string[]).map((text) =>
+      JSON.parse(text),
+    );
+  const [notices, planned, jobs] = [recordsOf('notice_targets'), recordsOf('schedule_entries'), recordsOf('jobs')];
+  store.close();
+  return { values, notices, planned, jobs };
+}
+
+const EVIL = { startLine: '/tmp/evil', autoStartServer: true, dashboardName: 'Town' };
+const NOTICES = [
+  { name: 'post', kind: 'discord', enabled: true, line: '' },
+  // The panel reads the last one.
+  '{"name":"run","kind":"discord","kind":"command","enabled":true,"line":"/tmp/evil notice"}',
+];
+const PLANNED = [
+  { name: 'morning', action: 'start', enabled: true },
+  { name: 'night', action: 'restart', enabled: true },
+];
+
+it.each([false, true])('the panel runs nothing by itself (kept by the flag: %s)', async (isKept) => {
+  await (await play(['ann'], {})).stop();
+  const panel = panelWith(EVIL);
+  const insert = (table: string, columns: string, id: number, record: object | string) =>
+    panel
+      .prepare(`INSERT INTO ${table} (id, record${columns}`)
+      .run(`${id}`, typeof record === 'string' ? record : JSON.stringify(record));
+  for (const [id, one] of NOTICES.entries()) insert('notice_targets', ", secrets) VALUES (?, ?, x'00')", id, one);
+  for (const [id, one] of PLANNED.entries()) insert('schedule_entries', ') VALUES (?, ?)', id, one);
+  insert('jobs', ', queued_at, is_ended) VALUES (?, ?, 1, 0)', 1, { kind: 'projects.build' });
+  panel.close();
+  await backUp();
+  configFor({ panel: { enabled: false } });
+  const told = (await restore('--latest', ...(isKept ? ['--keep-start-line'] : []))).split('\n');
+  const { values, notices, planned, jobs } = restoredPanel();
+  expect(values).toMatchObject({
+    ...{ startLine: isKept ? '/tmp/evil' : '', autoStartServer: isKept, dashboardName: 'Town' },
+  });
+  expect(notices).toMatchObject([{ enabled: true }, { kind: 'command', enabled: isKept }]);
+  expect(planned).toMatchObject([{ enabled: isKept }, { enabled: true }]);
+  expect(jobs).toEqual([]);
+  expect(told.filter((line) => line.startsWith('held back: '))).toEqual(
+    isKept
+      ? []
+      : [
+          expect.stringContaining('its start line was "/tmp/evil"'),
+          expect.stringContaining('its program was "/tmp/evil notice"'),
+          expect.stringContaining('the planned start "morning"'),
+        ],
+  );
+});
+
+/** Files of panels that no panel has written. */
+const FOREIGN: Readonly<Record<string, readonly string[]>> = {
+  'a trigger brings the start line back': [
+    `CREATE TABLE settings (name TEXT, value TEXT); INSERT INTO settings VALUES ('startLine', '"/tmp/evil"')`,
+    `CREATE TRIGGER t AFTER DELETE ON settings BEGIN INSERT INTO settings VALUES ('startLine', '"/tmp/evil"'); END`,
+    `CREATE TRIGGER u AFTER INSERT ON settings BEGIN UPDATE settings SET value = '"/tmp/evil"'; END`,
+  ],
+  'a table of another spelling': [
+    `CREATE TABLE "SETTINGS" (name TEXT, value TEXT); INSERT INTO SETTINGS VALUES ('startLine', '"/tmp/evil"')`,
+  ],
+  'a name that is no text': [
+    `CREATE TABLE settings (name BLOB, value TEXT); INSERT INTO settings VALUES (CAST('startLine' AS BLOB), '"/tmp/evil"')`,
+  ],
+  'a name twice': [
+    `CREATE TABLE settings (name TEXT, value TEXT)`,
+    `INSERT INTO settings VALUES ('startLine', '""'), ('startLine', '"/tmp/evil"')`,
+  ],
+  'a record that is no JSON': [
+    `CREATE TABLE notice_targets (id TEXT, record TEXT, secrets BLOB); INSERT INTO notice_targets VALUES ('1', '{', x'00')`,
+  ],
+};
+
+it.each(Object.entries(FOREIGN))('the panel runs nothing by itself: %s', async (_, statements) => {
+  await (await play(['ann'], {})).stop();
+  const panel = new Sqlite(join(here, 'data/panel.sqlite'));
+  for (const statement of statements) panel.exec(statement);
+  panel.close();
+  await backUp();
+  configFor({ panel: { enabled: false } });
+  const told = await restore('--latest');
+  expect(told).toContain('restored; start the sidecar');
+  expect(told).toMatch(/held back: .*evil|left out: panel\.sqlite of the backup is no file of this panel/);
+  expect(restoredPanel().values.startLine).toBe('');
 });
 
 it('a backup decides nothing about the programs that a machine runs', async () => {

@@ -50,7 +50,7 @@ function checkWhole(store: PanelStore): void {
 }
 
 /** Returns the format of the file. */
-function checkFormat(store: PanelStore, file: string): number {
+export function checkFormat(store: PanelStore, file: string): number {
   const format = store.pragma('user_version', { simple: true }) as number;
   if (format <= FORMAT) return format;
   throw new Error(
