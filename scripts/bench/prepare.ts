@@ -13,7 +13,11 @@ export interface BenchFolder {
 }
 
 /** In the repository's own folder, so that the loop of commits and the sidecar are on one file system. */
-export function makeFolder(database: object = { provider: 'sqlite' }, writeBehind: object = {}): BenchFolder {
+export function makeFolder(
+  database: object = { provider: 'sqlite' },
+  writeBehind: object = {},
+  api: object = {},
+): BenchFolder {
   const cache = fileURLToPath(new URL('../../.cache', import.meta.url));
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'bench-'));
@@ -22,7 +26,7 @@ export function makeFolder(database: object = { provider: 'sqlite' }, writeBehin
   writeFileSync(join(folder, 'secrets/local.secret'), secret, { mode: 0o600 });
   const key = { secretFile: 'secrets/local.secret', operations: ['*'], namespaces: ['*'] };
   const config = {
-    api: { port: 0 },
+    api: { port: 0, ...api },
     panel: { enabled: false },
     database,
     keys: [

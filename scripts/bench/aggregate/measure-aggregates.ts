@@ -21,6 +21,8 @@ const ROWS_PER_INSERT = 1000;
 const INSERTS_AT_A_TIME = 4;
 const WARMING_UP = 2;
 const MIN_PAIRS = 5;
+/** A statement over all rows takes MongoDB longer than the usual limit on a slow machine. */
+const LONGEST_MS = 60_000;
 
 const COLUMNS = [
   { name: 'id', type: 'int64' },
@@ -56,7 +58,11 @@ export async function measureAggregates(seconds: number): Promise<AggregateFigur
 async function measureEngine(engine: MeasuredEngine, servers: TestServers, seconds: number): Promise<AggregateFigure> {
   const url = engine === 'sqlite' ? null : `${servers[engine]?.url}`;
   const settings = url === null ? { provider: engine, file: 'data/database.sqlite' } : { provider: engine, url };
-  const { folder, secret } = makeFolder(settings);
+  const { folder, secret } = makeFolder(
+    { ...settings, statementTimeoutMs: LONGEST_MS },
+    {},
+    { requestTimeoutMs: 2 * LONGEST_MS },
+  );
   try {
     return await withSidecar(folder, async (port) => {
       await fillLedger(port, secret);
