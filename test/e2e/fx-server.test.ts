@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { restartEventLine, skippedEventLine } from '#panel/schedule/server-events.ts';
 import { shutdownEventLine } from '#panel/server/shutdown-event.ts';
-import { FxServer } from '../support/fx-server.ts';
+import { FxServer } from '../support/fx/fx-server.ts';
 import { answers, LyingServer, silent } from '../support/lying-server.ts';
 import { fxScriptHost, type Target } from '../support/script-hosts.ts';
 import { startSidecar } from '../support/sidecar.ts';

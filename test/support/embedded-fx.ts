@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { gone } from '../e2e/embedded-server.ts';
-import { FxServer } from './fx-server.ts';
+import { FxServer } from './fx/fx-server.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 10 };
 

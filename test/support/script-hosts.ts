@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { StandaloneProcess } from '../e2e/standalone-process.ts';
-import { FxServer } from './fx-server.ts';
+import { FxServer } from './fx/fx-server.ts';
 
 const DIST = fileURLToPath(new URL('../../dist/db_connector', import.meta.url));
 const PATIENCE = { timeout: 30_000, interval: 5 };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clearTimeout, setInterval, setTimeout } from '#connector/host/fivem/game-timers.ts';
 
-/** FXServer's timers after a hitch: whatever is set is over at the next tick (see `test/support/fx-server.ts`). */
+/** FXServer's timers after a hitch: whatever is set is over at the next tick (see `test/support/fx/resource.ts`). */
 class Ticks {
   now = 0;
   readonly #due = new Map<number, () => void>();
