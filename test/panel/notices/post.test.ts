@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AllowedHosts } from '#panel/notices/delivery/allowed-hosts.ts';
 import { post, type Resolve } from '#panel/notices/delivery/post.ts';
@@ -7,6 +12,7 @@ import { NoticeReceiver } from '../support/notice-receiver.ts';
 
 /** A try at a real server over TLS, with a resolver that the test answers for. */
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const OWN = new AllowedHosts(['hooks.example', '127.0.0.1']);
 const BODY = '{"event":"test"}';
 let receiver: NoticeReceiver;
@@ -57,6 +63,37 @@ describe('a try', () => {
         headers: { 'x-event': 'test', 'content-type': 'application/json' },
       },
     ]);
+  });
+
+  it('asks no proxy, also if Node.js was started with one', async () => {
+    let asked = 0;
+    const proxy = createServer((socket) => {
+      asked += 1;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const sending = `
+      const { AllowedHosts } = await import('#panel/notices/delivery/allowed-hosts.ts');
+      const { post } = await import('#panel/notices/delivery/post.ts');
+      const { url, authorities } = JSON.parse(process.env.TRY);
+      const { delivered } = await post({ url: new URL(url), body: '{}', headers: {}, authorities, secret: 'x',
+        hosts: new AllowedHosts(['127.0.0.1']), resolve: async () => ['127.0.0.1'],
+        signal: new AbortController().signal, timeoutMs: 10_000 });
+      console.log(delivered);`;
+    const address = `http://127.0.0.1:${port}`;
+    const env = { ...process.env, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: address, https_proxy: address };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', sending], {
+      cwd: ROOT,
+      env: {
+        ...env,
+        NO_PROXY: '',
+        no_proxy: '',
+        TRY: JSON.stringify({ url: receiver.url(), authorities: receiver.ca }),
+      },
+    });
+    proxy.close();
+    expect([stdout.trim(), asked]).toEqual(['true', 0]);
   });
 
   it('follows no redirect', async () => {

@@ -233,6 +233,17 @@ describe('news', () => {
     await owner.post('/api/server/stop');
   });
 
+  it('delay nothing while a target does not answer', async () => {
+    await save(hook({ events: ['server.started', 'server.stopped'] }));
+    receiver.answers.push({ status: 200, isSilent: true });
+    expect((await owner.post('/api/server/start')).status).toBe(200);
+    await got('server.started').toBe(1);
+    expect(panel.services.server.control.status().state).toBe('running');
+    expect((await view()).targets[0]?.state.waiting).toBe(1);
+    expect((await owner.post('/api/server/stop')).status).toBe(200);
+    await expect.poll(() => panel.services.server.control.status().state).toBe('stopped');
+  });
+
   it('of a restart that was asked for name its account, once the server is back', async () => {
     await owner.post('/api/server/start');
     const { control } = panel.services.server;
