@@ -15,6 +15,9 @@ import {
 /** Beginnings that a spreadsheet takes for a formula (OWASP, "CSV Injection"). */
 const FORMULA = /^[=+\-@\t\r]/;
 
+/** A number in a spreadsheet's cell that has no room for its digits. */
+const EXPONENT = /^[+-]?[\d.,]+E[+-]?\d+$/i;
+
 /** RFC 4180 with a header of column names. */
 export function csvWriter(columns: readonly Column[], { nullText, escapeFormulas }: CsvOptions): RowWriter {
   let escaped = 0;
@@ -71,7 +74,7 @@ export function csvReader({ nullText }: Pick<CsvOptions, 'nullText'>): RowReader
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
     });
-    const feeding = feed(text, parser);
+    const feeding = feed(withCommas(text, columns), parser);
     let names: readonly string[] | null = null;
     try {
       for await (const item of parser as AsyncIterable<ParsedRecord>) {
@@ -81,6 +84,8 @@ export function csvReader({ nullText }: Pick<CsvOptions, 'nullText'>): RowReader
       await feeding;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
+      // The header may be lost with it.
+      names ??= [];
       yield { line: Number(error.lines ?? 0), refusal: `this is no CSV: ${error.message}` };
     } finally {
       parser.destroy();
@@ -100,6 +105,24 @@ interface ParsedRecord {
 function cellOf(value: string, isQuoted: boolean, nullText: string | null): Cell {
   if (nullText !== null) return value === nullText ? null : value;
   return value === '' && !isQuoted ? null : value;
+}
+
+/** @throws RowFileError for a header that is known but for its semicolons, as spreadsheets of some languages write them */
+async function* withCommas(text: AsyncIterable<string>, columns: ReadonlyMap<string, Column>): AsyncGenerator<string> {
+  let isFirst = true;
+  for await (const part of text) {
+    if (isFirst) refuseSemicolons(part, columns);
+    isFirst = false;
+    yield part;
+  }
+}
+
+function refuseSemicolons(part: string, columns: ReadonlyMap<string, Column>): void {
+  const names = (/^\uFEFF?([^\r\n]*)/.exec(part)?.[1] ?? '').replaceAll('"', '').split(';');
+  if (names.length === 1 || !names.every((name) => columns.has(name))) return;
+  throw new RowFileError(
+    'header: fields are separated by semicolons: save the file with commas, and with decimal points',
+  );
 }
 
 /** Writes only as fast as records are taken. */
@@ -153,6 +176,7 @@ function recordOf(
   for (const [i, name] of names.entries()) {
     const cell = record[i] ?? null;
     chars += cell?.length ?? 0;
+    if (isCut(columns.get(name) as Column, cell)) return { line, refusal: `${name}: ${CUT}` };
     try {
       row[name] = cell === null ? null : jsonOf(columns.get(name) as Column, cell);
     } catch (error) {
@@ -161,6 +185,13 @@ function recordOf(
     }
   }
   return { line, row, chars };
+}
+
+const CUT = 'expected all digits, got an exponent: a spreadsheet has cut the number; let it open this column as text';
+
+/** JSON would read 9.00719925474099E+015 as an integer, and it is another one than before. */
+function isCut({ type }: Column, cell: Cell): boolean {
+  return (type === 'int32' || type === 'int64' || type === 'decimal') && EXPONENT.test(cell ?? '');
 }
 
 function expectedOf({ type }: Column): string {
