@@ -1,18 +1,10 @@
-import type { ProjectBuild, ProjectWorkflow } from '../shapes/sources.ts';
+import type { ProjectView } from '../shapes/sources.ts';
 import type { PanelStore } from '../store/panel-store.ts';
 
+type StoredField = 'name' | 'origin' | 'account' | 'branch' | 'commit' | 'root' | 'build' | 'workflow';
+
 /** Project as it is stored. */
-export interface Project {
-  readonly name: string;
-  /** null: no remote. */
-  readonly origin: string | null;
-  readonly account: string | null;
-  readonly branch: string;
-  /** Commit that the next build takes. */
-  readonly commit: string;
-  readonly root: string;
-  readonly build: ProjectBuild | null;
-  readonly workflow: ProjectWorkflow;
+export interface Project extends Pick<ProjectView, StoredField> {
   /** Epoch milliseconds. */
   readonly fetchedAt: number | null;
 }
