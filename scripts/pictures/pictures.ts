@@ -84,6 +84,7 @@ export const PICTURES: readonly Picture[] = [
       await dialog.getByRole('button', { name: 'Go on' }).click();
       await dialog.getByRole('img').waitFor();
     },
+    goOn: (page) => page.getByRole('button', { name: 'Cancel' }).click(),
   },
   { name: 'tokens', path: 'settings', show: (page) => page.getByText('Status page').scrollIntoViewIfNeeded() },
   {
