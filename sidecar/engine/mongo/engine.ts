@@ -88,7 +88,7 @@ export class MongoEngine implements Engine {
     this.#lease = new SchemaLease({ run, leases: this.leases, callMs: settings.statementTimeoutMs });
     this.#sweep = new MarkSweep(database);
     this.#purge = new OperationPurge(database, options.now, options.purgeIntervalMs);
-    this.#operations = new Operations({ now: options.now, sweep: this.#sweep });
+    this.#operations = new Operations({ sweep: this.#sweep });
     const calls = createSchemaCalls(run, this.#lease, this.leases);
     this.schemas = calls;
     this.transfer = createTransfer(run);

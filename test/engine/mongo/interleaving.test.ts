@@ -65,7 +65,7 @@ describe('a write with a key', () => {
   });
 
   it('that another sidecar has taken over and done leaves the record alone when it is refused late', async () => {
-    const operations = new Operations({ now: Date.now, sweep });
+    const operations = new Operations({ sweep });
     const key = slot();
     const late = keyed(key, async () => {
       await records().updateOne({ _id: recordId(key) }, { $set: { owner: 'other', state: 'done', result: 'first' } });
@@ -76,7 +76,7 @@ describe('a write with a key', () => {
   });
 
   it('has one result, also where two attempts come to their end', async () => {
-    const operations = new Operations({ now: Date.now, sweep });
+    const operations = new Operations({ sweep });
     const key = slot();
     const late = keyed(key, async () => {
       await records().updateOne({ _id: recordId(key) }, { $set: { owner: 'other', state: 'done', result: 'first' } });
@@ -87,7 +87,7 @@ describe('a write with a key', () => {
   });
 
   it('deletes by no plan that is not stored', async () => {
-    const operations = new Operations({ now: Date.now, sweep });
+    const operations = new Operations({ sweep });
     const key = slot();
     const late = keyed(key, async (operation) => {
       await records().updateOne({ _id: recordId(key) }, { $set: { owner: 'other' } });

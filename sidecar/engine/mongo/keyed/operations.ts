@@ -16,8 +16,6 @@ const LEASE_SLACK_MS = 1000;
 const ASK_AGAIN_MS = 25;
 
 export interface OperationsOptions {
-  /** Epoch milliseconds. */
-  readonly now: () => number;
   readonly sweep: MarkSweep;
 }
 
@@ -32,13 +30,16 @@ export interface KeyedWrite {
   run(operation: KeyedOperation): Promise<WriteOutcome>;
 }
 
+/** The server adds the end of the lease. */
+type NewRecord = Omit<OperationDocument, 'until'>;
+
 interface Begun {
   readonly operation: KeyedOperation;
   /**
    * State of the record while it belongs to this attempt. A late statement of a dead attempt must not change the record
    * of the next attempt.
    */
-  readonly claim: Pick<OperationDocument, '_id' | 'operation' | 'owner' | 'until'> & { readonly state: 'begun' };
+  readonly claim: Pick<OperationDocument, '_id' | 'operation' | 'owner' | 'attempt'> & { readonly state: 'begun' };
 }
 
 /**
@@ -50,7 +51,8 @@ interface Begun {
  *    deleted ones;
  * 3. a record `done` with its result, and marks: harmless, removed when the record expires.
  *
- * An attempt takes a record of its own sidecar over at once, and one of another sidecar when its lease is over.
+ * An attempt takes a record of its own sidecar over at once, and one of another sidecar when its lease is over by the clock of
+ * the database server. Clocks of sidecars are never compared.
  */
 export class Operations {
   readonly #owner = randomUUID();
@@ -63,7 +65,7 @@ export class Operations {
   /** @throws ApiError `idempotency_conflict`, and the errors of the write */
   async run(session: MongoSession, write: KeyedWrite, bounds: CallBounds): Promise<string> {
     const leftMs = Math.max(0, bounds.deadline - performance.now());
-    const begun = await this.#begin(session, write, this.#options.now() + leftMs + LEASE_SLACK_MS);
+    const begun = await this.#begin(session, write, leftMs + LEASE_SLACK_MS);
     if (typeof begun === 'string') return begun;
     const { operation, claim } = begun;
     let outcome: WriteOutcome;
@@ -97,28 +99,27 @@ export class Operations {
   }
 
   /** The operation to work on, or the result if it is done. */
-  async #begin(session: MongoSession, write: KeyedWrite, until: number): Promise<Begun | string> {
+  async #begin(session: MongoSession, write: KeyedWrite, leaseMs: number): Promise<Begun | string> {
     const { slot } = write;
-    const record = this.#newRecord(write, until);
+    const record = this.#newRecord(write);
     for (;;) {
-      if (await inserted(session, record)) return operationOf(session, record, false);
+      if (await isInserted(session, record, leaseMs)) return operationOf(session, record, false);
       const known = await session.look((db, time) => operationsOf(db).findOne({ _id: record._id }, time));
       if (known === null) continue;
       if (known.expiresAt <= slot.now) {
-        if (!(await replaced(session, known, record))) continue;
+        if (!(await isReplaced(session, known, record, leaseMs))) continue;
         this.#sweepForgotten(known);
         return operationOf(session, record, false);
       }
       const result = remembered(known, slot.fingerprint);
       if (result !== null) return result;
-      const isFree = known.owner === this.#owner || known.until <= this.#options.now();
-      const taken = { ...known, owner: this.#owner, until };
-      if (isFree && (await replaced(session, known, taken))) return operationOf(session, taken, true);
+      const taken = await takenOver(session, known, this.#owner, leaseMs);
+      if (taken !== null) return operationOf(session, taken, true);
       await delay(ASK_AGAIN_MS);
     }
   }
 
-  #newRecord({ slot, collection, marks }: KeyedWrite, until: number): OperationDocument {
+  #newRecord({ slot, collection, marks }: KeyedWrite): NewRecord {
     const { kid, namespace, key, fingerprint, expiresAt } = slot;
     return {
       _id: recordId(slot),
@@ -128,7 +129,7 @@ export class Operations {
       fingerprint,
       operation: new ObjectId(),
       owner: this.#owner,
-      until,
+      attempt: randomUUID(),
       expiresAt,
       state: 'begun',
       ...(marks ? { marked: collection } : {}),
@@ -136,9 +137,14 @@ export class Operations {
   }
 }
 
-async function inserted(session: MongoSession, record: OperationDocument): Promise<boolean> {
+/** False if there is a record already. */
+async function isInserted(session: MongoSession, record: NewRecord, leaseMs: number): Promise<boolean> {
+  // Matches no record, so that it inserts or meets the one that is there.
+  const missing = { _id: record._id, operation: { $exists: false } };
   try {
-    await session.send((db, time) => operationsOf(db).insertOne(record, time));
+    await session.send((db, time) =>
+      operationsOf(db).updateOne(missing, leasedFor(record, leaseMs), { upsert: true, ...time }),
+    );
     return true;
   } catch (error) {
     if (failureOf(error).kind === 'duplicate') return false;
@@ -147,18 +153,52 @@ async function inserted(session: MongoSession, record: OperationDocument): Promi
 }
 
 /** False if another attempt was first. */
-async function replaced(session: MongoSession, known: OperationDocument, next: OperationDocument): Promise<boolean> {
-  const unchanged = { _id: known._id, operation: known.operation, owner: known.owner, until: known.until };
-  const { _id, ...fields } = next;
+async function isReplaced(
+  session: MongoSession,
+  known: OperationDocument,
+  record: NewRecord,
+  leaseMs: number,
+): Promise<boolean> {
   const { matchedCount } = await session.send((db, time) =>
-    operationsOf(db).replaceOne({ ...unchanged, state: known.state }, fields, time),
+    operationsOf(db).updateOne(unchanged(known), leasedFor(record, leaseMs), time),
   );
   return matchedCount > 0;
 }
 
-function operationOf(session: MongoSession, record: OperationDocument, isResumed: boolean): Begun {
-  const { _id, operation: id, owner, until } = record;
-  const claim = { _id, operation: id, owner, until, state: 'begun' } as const;
+/** The record as this attempt has it; null if it belongs to another sidecar still, or another attempt was first. */
+async function takenOver(
+  session: MongoSession,
+  known: OperationDocument,
+  owner: string,
+  leaseMs: number,
+): Promise<OperationDocument | null> {
+  if (known.owner !== owner && !(await isOver(session, known))) return null;
+  const own = { owner, attempt: randomUUID() };
+  const change = [{ $set: { ...own, until: { $add: [SERVER_MS, leaseMs] } } }];
+  const { matchedCount } = await session.send((db, time) => operationsOf(db).updateOne(unchanged(known), change, time));
+  return matchedCount > 0 ? { ...known, ...own } : null;
+}
+
+/** A question of its own: FerretDB knows no `$$NOW` in the filter of an update. */
+async function isOver(session: MongoSession, { _id, until }: OperationDocument): Promise<boolean> {
+  const overdue = { _id, until, $expr: { $lte: ['$until', SERVER_MS] } };
+  return (await session.look((db, time) => operationsOf(db).findOne(overdue, time))) !== null;
+}
+
+/** Epoch milliseconds of the database server. */
+const SERVER_MS = { $toDouble: '$$NOW' };
+
+function leasedFor(record: NewRecord, leaseMs: number) {
+  return [{ $replaceWith: { $mergeObjects: [{ $literal: record }, { until: { $add: [SERVER_MS, leaseMs] } }] } }];
+}
+
+function unchanged({ _id, operation, owner, until, state }: OperationDocument) {
+  return { _id, operation, owner, until, state };
+}
+
+function operationOf(session: MongoSession, record: NewRecord, isResumed: boolean): Begun {
+  const { _id, operation: id, owner, attempt = '' } = record;
+  const claim = { _id, operation: id, owner, attempt, state: 'begun' } as const;
   const savePlan = async (plan: DeletePlan): Promise<void> => {
     const { matchedCount } = await session.send((db, time) =>
       operationsOf(db).updateOne(claim, { $set: { plan } }, time),

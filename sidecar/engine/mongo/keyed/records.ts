@@ -17,7 +17,9 @@ export interface OperationDocument {
   readonly operation: ObjectId;
   /** Sidecar that works on the write. */
   readonly owner: string;
-  /** Epoch milliseconds after which another sidecar may go on with the write. */
+  /** Differs for each attempt of that sidecar. */
+  readonly attempt?: string;
+  /** Epoch milliseconds of the database server after which another sidecar may go on with the write. */
   readonly until: number;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
