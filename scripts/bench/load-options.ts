@@ -11,6 +11,8 @@ export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  /** Sidecar that the nonces name, as the connector's do. Default: none. */
+  readonly instance?: string;
   /** Over streams the calls are spread over `STREAMS` of them. Default: POST. */
   readonly transport?: 'post' | 'stream';
   /** Requests fall due at this rate whatever the server does, and their time counts from then. Default: as fast as it can. */

@@ -1,6 +1,8 @@
 import { aggregateSection, aggregateTargets, measureAggregates } from './aggregate/measure-aggregates.ts';
 import { backupSection, backupTargets, measureBackups } from './backup/measure-backups.ts';
 import { batchSection, measureBatches } from './batch/measure-batches.ts';
+import { clusterSection, clusterTargets } from './cluster/cluster-section.ts';
+import { measureCluster } from './cluster/measure-cluster.ts';
 import { ENGINE_SECONDS, SECONDS } from './durations.ts';
 import { engineSection, engineTargets, measureEngines } from './engines/measure-engines.ts';
 import { measureGameThread } from './game-thread/measure-game-thread.ts';
@@ -108,6 +110,14 @@ export const PARTS: readonly Part[] = [
     title: 'write-behind',
     async measure() {
       return { targets: [], section: queueSection(await measureQueue(ENGINE_SECONDS)) };
+    },
+  },
+  {
+    name: 'cluster',
+    title: 'several boxes',
+    async measure(isQuiet) {
+      const figures = await measureCluster(ENGINE_SECONDS);
+      return { targets: clusterTargets(figures, isQuiet), section: clusterSection(figures) };
     },
   },
   {

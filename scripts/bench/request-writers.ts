@@ -15,11 +15,11 @@ export function frameWriter(options: LoadOptions): () => { nonce: string; frame:
 }
 
 /** The next signed envelope. */
-function signer({ kind, kid, secret }: LoadOptions) {
+function signer({ kind, kid, secret, instance }: LoadOptions) {
   if (isPeerKind(kind)) throw new Error(`${kind} is not signed`);
   const { path, next } = createPayloads(kind);
   const key = importSecret(secret);
-  const nonceStart = randomBytes(9).toString('base64url');
+  const nonceStart = (instance === undefined ? '' : `${instance}.`) + randomBytes(9).toString('base64url');
   let count = 0;
   const sign = () => {
     const payload = next();

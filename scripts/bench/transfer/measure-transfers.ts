@@ -44,7 +44,7 @@ export async function measureTransfers(): Promise<TransferFigures> {
   try {
     const rpc = await loadRpc(folder, drizzle);
     const own = await withSidecar(folder, async (port, pid) => {
-      await fill(port, secret);
+      await fillAccounts(port, secret);
       const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
       const pair = async (transport: 'post' | 'stream'): Promise<Pair> => ({
         uniform: await scenarios.load('transferUniform', { transport }),
@@ -72,7 +72,7 @@ async function loadRpc(folder: string, drizzle: string): Promise<Pair> {
   }
 }
 
-async function fill(port: number, secret: string): Promise<void> {
+export async function fillAccounts(port: number, secret: string): Promise<void> {
   const column = (name: string, more: object = {}) => ({ name, type: 'int64', ...more });
   const tables = [
     { name: 'accounts', primaryKey: ['id'], columns: [column('id'), column('balance')] },

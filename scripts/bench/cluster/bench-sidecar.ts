@@ -1,0 +1,68 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../prepare.ts';
+import { start } from '../processes.ts';
+import { Scenarios } from '../scenarios.ts';
+
+/** A sidecar of `dist/` that runs, with the generators of its load. */
+export interface BenchSidecar {
+  readonly port: number;
+  readonly pid: number;
+  readonly secret: string;
+  /** Id that its own clients write into nonces. */
+  readonly instance: string;
+  readonly scenarios: Scenarios;
+  /** As if its machine had lost power; `stop` is still needed. */
+  kill(): void;
+  stop(): Promise<void>;
+}
+
+/** `givenSecret`: one that several sidecars share. */
+export async function startBenchSidecar(
+  database: object,
+  seconds: number,
+  givenSecret?: string,
+): Promise<BenchSidecar> {
+  const { folder, secret: own } = makeFolder(database);
+  const secret = givenSecret ?? own;
+  writeFileSync(join(folder, 'secrets/local.secret'), secret, { mode: 0o600 });
+  const args = ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')];
+  const running = start(args, join(folder, 'sidecar.log'));
+  const stop = async (): Promise<void> => {
+    await running.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const address = await running.until((line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      return entry.msg === 'listening' ? String(entry.address) : null;
+    });
+    const { instance } = (await (await fetch(`${address}/v1/health`)).json()) as { instance: string };
+    const [port, pid] = [Number(new URL(address).port), running.process.pid as number];
+    const scenarios = new Scenarios({ folder, port, pid, secret, seconds });
+    return { port, pid, secret, instance, scenarios, kill: () => void running.process.kill('SIGKILL'), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Starts all, runs the work, and stops all. */
+export async function withSidecars<T>(
+  databases: readonly object[],
+  seconds: number,
+  work: (sidecars: readonly BenchSidecar[]) => Promise<T>,
+  secret?: string,
+): Promise<T> {
+  const sidecars: BenchSidecar[] = [];
+  try {
+    for (const database of databases) sidecars.push(await startBenchSidecar(database, seconds, secret));
+    return await work(sidecars);
+  } finally {
+    await Promise.all(sidecars.map((sidecar) => sidecar.stop()));
+  }
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

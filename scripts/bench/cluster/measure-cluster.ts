@@ -1,0 +1,49 @@
+import { startServers } from '#scripts/servers/start-servers.ts';
+import { startGalera } from '#support/cluster/galera.ts';
+import { removeTestFolders } from '#support/test-folder.ts';
+import { measureNodeDeath, measureSidecarDeath, type PauseFigure } from './measure-pauses.ts';
+import {
+  measureGaleraNonce,
+  measurePostgresNonce,
+  measureSpread,
+  type NonceFigure,
+  type SpreadFigure,
+} from './measure-rates.ts';
+
+export interface ClusterFigures {
+  readonly spread: readonly SpreadFigure[];
+  readonly nonces: readonly NonceFigure[];
+  readonly nodeDeath: PauseFigure;
+  readonly sidecarDeath: PauseFigure;
+}
+
+/** Three nodes of Galera on this machine, and one PostgreSQL. */
+export async function measureCluster(seconds: number): Promise<ClusterFigures> {
+  const galera = await measureGalera(seconds);
+  const servers = await startServers({ engines: ['postgres'], durable: true, say: console.log });
+  try {
+    if (servers.postgres === undefined) throw new Error(`PostgreSQL cannot be had: ${servers.missing.postgres}`);
+    const postgres = await measurePostgresNonce(servers.postgres.url, seconds);
+    return { ...galera, nonces: [postgres, galera.nonce] };
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function measureGalera(seconds: number) {
+  const cluster = await startGalera(console.log);
+  try {
+    const nonce = await measureGaleraNonce(cluster, seconds);
+    console.log(nonce);
+    const sidecarDeath = await measureSidecarDeath(cluster, seconds);
+    console.log(sidecarDeath);
+    const spread = await measureSpread(cluster, seconds);
+    console.log(spread);
+    const nodeDeath = await measureNodeDeath(cluster, seconds);
+    console.log(nodeDeath);
+    return { nonce, sidecarDeath, spread, nodeDeath };
+  } finally {
+    await cluster.stop();
+    removeTestFolders();
+  }
+}
