@@ -33,7 +33,7 @@ export class Exports {
   /** `CallMany`: a list of at most 512 records DbCall gives a ticket for each, in order. */
   callMany(questions: unknown, caller?: string): unknown {
     const packed = packedTexts(questions, 2 * MAX_RECORDS);
-    if (packed !== null && packed.length % 2 === 0) return this.#callPacked(packed, caller);
+    if (packed !== null) return this.#callPacked(packed, caller);
     const { records, read, reply } = readQuestions(questions, this.#bytes);
     if (!records) return reply([NO_LIST]);
     return reply(records.map((record) => this.#connector.accept(read(record, CALL_FIELDS), caller)));
