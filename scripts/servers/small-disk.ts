@@ -2,7 +2,7 @@
 // when they are gone, so is the disk.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRoot, serverAccount } from './private-command.ts';
@@ -28,14 +28,15 @@ export interface HeldDisk {
   close(): void;
 }
 
-/** $0 the folder, $1 the size. Lives as long as its standard input. */
-const HOLD = 'mount -t tmpfs -o size="$1"m,mode=0700 tmpfs "$0" && echo mounted && exec cat';
+/** $0 the folder, $1 the options. Lives as long as its standard input. */
+const HOLD = 'mount -t tmpfs -o "$1" tmpfs "$0" && echo mounted && exec cat';
 
 /** Mounts a disk over a folder. An account that is not root does so as the root of a namespace of its own. @throws if this system forbids it */
-export async function holdSmallDisk(folder: string, megabytes: number): Promise<HeldDisk> {
+export async function holdSmallDisk(folder: string, megabytes: number, files?: number): Promise<HeldDisk> {
   if (process.platform !== 'linux') throw new Error('A disk of a given size needs Linux.');
   const view = isRoot() ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
-  const holder = spawn('unshare', [...view, 'sh', '-c', HOLD, folder, `${megabytes}`], {
+  const options = `size=${megabytes}m,mode=0700${files === undefined ? '' : `,nr_inodes=${files}`}`;
+  const holder = spawn('unshare', [...view, 'sh', '-c', HOLD, folder, options], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let words = '';
@@ -79,12 +80,14 @@ export function unmountSmallDisk(folder: string): void {
 }
 
 const filler = (folder: string): string => join(folder, 'filler');
+const fillers = (folder: string): string => join(folder, 'fillers');
 
-/** To the last byte. Only ever called for a folder that is a small disk. */
-export function fillDisk(folder: string): void {
+/** To the last byte but `leftBytes`. Only ever called for a folder that is a small disk. */
+export function fillDisk(folder: string, leftBytes = 0): void {
   const file = openSync(filler(folder), 'a');
   try {
     for (const size of [1 << 20, 4096]) writeUntilFull(file, Buffer.alloc(size));
+    if (leftBytes > 0) ftruncateSync(file, fstatSync(file).size - leftBytes);
   } finally {
     closeSync(file);
   }
@@ -98,6 +101,16 @@ function writeUntilFull(file: number, block: Buffer): void {
   }
 }
 
+/** To the last file that it can hold, by empty ones. */
+export function fillFiles(folder: string): void {
+  mkdirSync(fillers(folder));
+  try {
+    for (let number = 0; ; number += 1) closeSync(openSync(join(fillers(folder), String(number)), 'w'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
+
 export function emptyDisk(folder: string): void {
-  rmSync(filler(folder), { force: true });
+  for (const own of [filler(folder), fillers(folder)]) rmSync(own, { recursive: true, force: true });
 }

@@ -1,14 +1,63 @@
 import { statfs } from 'node:fs/promises';
 import { PanelError } from './panel-error.ts';
 
+/** Content that is about to be written. */
+export interface NeededSpace {
+  readonly bytes: number;
+  /** Number of files: each takes whole blocks, and an entry of the disk's table of files. */
+  readonly files?: number;
+}
+
+/** The reserve alone counts: the size is judged when it is known. */
+export const UNKNOWN_SIZE: NeededSpace = { bytes: 0 };
 /** Room that stays free for the database, the journal and the logs. */
 const RESERVE_BYTES = 64 * 2 ** 20;
+const BLOCK_BYTES = 4096;
+const MEBIBYTE = 2 ** 20;
 
-/** Before much is written. @throws PanelError `disk.full` if the disk of `folder` has less room than `bytes` and a reserve */
-export async function checkDiskSpace(folder: string, bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  const free = bavail * bsize;
-  if (free >= bytes + RESERVE_BYTES) return;
-  const [has, needs] = [free, bytes + RESERVE_BYTES].map((size) => Math.ceil(size / 2 ** 20));
-  throw new PanelError('disk.full', { detail: `the disk of ${folder} has ${has} MiB free and needs ${needs} MiB` });
+/** Before much is written. @throws PanelError `disk.full` if the disk of `folder` has less room than `needed` and a reserve */
+export async function checkDiskSpace(folder: string, needed: NeededSpace): Promise<void> {
+  const free = await freeSpace(folder);
+  if (free.bytes < bytesOnDisk(needed) || free.files < (needed.files ?? 1)) throw fullDisk(folder, needed, free);
+}
+
+/**
+ * Runs work that writes into `folder`, whose disk others may fill meanwhile.
+ *
+ * @throws PanelError `disk.full` in place of the system's error
+ */
+export async function namingFullDisk<Result>(
+  folder: string,
+  needed: NeededSpace,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    throw fullDisk(folder, needed, await freeSpace(folder));
+  }
+}
+
+/** A disk, or the quota of the account on it, has no room. */
+export function isFullDisk(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+async function freeSpace(folder: string): Promise<Required<NeededSpace>> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  // Some disks have no table of files, and report none.
+  return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
+}
+
+function bytesOnDisk({ bytes, files = 0 }: NeededSpace): number {
+  return bytes + files * BLOCK_BYTES + RESERVE_BYTES;
+}
+
+function fullDisk(folder: string, needed: NeededSpace, free: Required<NeededSpace>): PanelError {
+  const [has, needs] = [Math.floor(free.bytes / MEBIBYTE), Math.ceil(bytesOnDisk(needed) / MEBIBYTE)];
+  const files = free.files < (needed.files ?? 1) ? `, and room for ${free.files} files of ${needed.files ?? 1}` : '';
+  const detail = `the disk of ${folder} is full: ${has} MiB are free, ${needs} MiB are needed${files}; make room there`;
+  return new PanelError('disk.full', { detail });
 }

@@ -11,10 +11,11 @@ import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
 import { insertAccount } from '../panel/support/quick-account.ts';
 
-/** Programs that kill the sidecar at a moment (`test/support/`). */
+/** Programs that kill the sidecar, or fill its disk, at a moment (`test/support/`). */
 export const KILLERS = {
   rename: fileURLToPath(new URL('../support/kill-at-rename.ts', import.meta.url)),
   statement: fileURLToPath(new URL('../support/kill-at-statement.ts', import.meta.url)),
+  fullDisk: fileURLToPath(new URL('../support/fill-at-call.ts', import.meta.url)),
 };
 
 interface KilledPanelChanges {
@@ -47,10 +48,16 @@ export interface KilledPanel {
 }
 
 /** Starts the sidecar as a process, with a killer in it that waits for the file `kill` of the folder. */
-export async function startKilledPanel(folder: string, killer?: string): Promise<KilledPanel> {
+export async function startKilledPanel(
+  folder: string,
+  killer?: string,
+  /** A command that becomes the process. */
+  wrapper: readonly string[] = [],
+): Promise<KilledPanel> {
   const loaded = killer === undefined ? {} : { NODE_OPTIONS: `--import ${killer}` };
   const env = { ...process.env, ...loaded, KILL_FILE: join(folder, 'kill') };
-  const child = spawn(process.execPath, [SIDECAR_MAIN, '--config', join(folder, 'sidecar.json')], {
+  const argv = [...wrapper, process.execPath, SIDECAR_MAIN, '--config', join(folder, 'sidecar.json')];
+  const child = spawn(argv[0] ?? '', argv.slice(1), {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

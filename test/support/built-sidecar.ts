@@ -28,6 +28,7 @@ export async function setup(): Promise<void> {
   if (process.env.TEST_SIDECAR !== undefined) return;
   const folder = join(FOLDER, hashInputs(ROOT, INPUTS).slice(0, 16));
   process.env.TEST_SIDECAR = folder;
+  process.env.TEST_SIDECAR_URL = pathToFileURL(folder).href;
   if (existsSync(folder)) return;
   mkdirSync(FOLDER, { recursive: true });
   removeOld();
@@ -54,9 +55,9 @@ export const BUILT_THREADS = {
   name: 'built-threads',
   enforce: 'pre' as const,
   transform(code: string, id: string): string | undefined {
-    const folder = process.env.TEST_SIDECAR;
     const found = Object.entries(STARTERS).find(([file]) => id.endsWith(file));
-    if (folder === undefined || found === undefined) return undefined;
-    return code.replace("'./worker.ts'", JSON.stringify(pathToFileURL(join(folder, found[1])).href));
+    if (found === undefined) return undefined;
+    // Vitest keeps the result over runs: the folder of this run must not be in it.
+    return code.replace("'./worker.ts'", `process.env.TEST_SIDECAR_URL + ${JSON.stringify(`/${found[1]}`)}`);
   },
 };

@@ -8,11 +8,9 @@ import { RowImport } from '#sidecar/exchange/import-rows.ts';
 import { openRowFile } from '#sidecar/exchange/row-file.ts';
 import { type FormatName, RowFileError } from '#sidecar/exchange/row-format.ts';
 import { MoveRefused } from '#sidecar/moving/report.ts';
-import { checkDiskSpace } from '../disk-space.ts';
 import { receiveUpload } from '../http/receive-upload.ts';
 import { PanelError } from '../panel-error.ts';
 import type { ImportAnswer } from '../shapes/database.ts';
-import { MAX_UPLOAD_BYTES } from '../shapes/uploads.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { asRefusal } from './refusals.ts';
 
@@ -100,8 +98,6 @@ export class RowExchange {
     const path = join(this.#folder, randomBytes(8).toString('hex'));
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const announced = Number(request.headers['content-length'] ?? MAX_UPLOAD_BYTES);
-      await checkDiskSpace(this.#folder, Math.min(MAX_UPLOAD_BYTES, announced));
       await receiveUpload(request, path);
       await run.judgeAgain();
       return await this.#write(path, wish, run.signal);

@@ -1,7 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy';
+import { checkDiskSpace, isFullDisk, namingFullDisk } from '../disk-space.ts';
 import { PanelError } from '../panel-error.ts';
 import { MAX_UPLOAD_BYTES } from '../shapes/uploads.ts';
 
@@ -19,10 +21,16 @@ export interface Received {
   readonly bytes: number;
 }
 
+/** Size of the body by its head: the most, if it has none. */
+export function announcedBytes({ headers }: IncomingMessage): number {
+  return Math.min(MAX_UPLOAD_BYTES, Number(headers['content-length'] ?? MAX_UPLOAD_BYTES));
+}
+
 /**
  * Writes the one part `file` of a multipart body to `target`, as it arrives.
  *
- * @throws PanelError `body.type`, `body.large`, `upload.form`, `body.malformed` if the body ends too early or comes too slowly
+ * @throws PanelError `body.type`, `body.large`, `upload.form`, `disk.full`, `body.malformed` if the body ends too early or comes too
+ * slowly
  */
 export async function receiveUpload(request: IncomingMessage, target: string): Promise<Received> {
   const type = request.headers['content-type'] ?? '';
@@ -30,12 +38,18 @@ export async function receiveUpload(request: IncomingMessage, target: string): P
   if (Number(request.headers['content-length'] ?? 0) > MAX_UPLOAD_BYTES + MAX_FORM_BYTES)
     throw new PanelError('body.large');
   const parser = newParser({ ...request.headers, 'content-type': type });
+  const [folder, needed] = [dirname(target), { bytes: announcedBytes(request) }];
+  await checkDiskSpace(folder, needed);
+  return await namingFullDisk(folder, needed, () => receivePart(request, parser, target));
+}
+
+async function receivePart(request: IncomingMessage, parser: BusboyInstance, target: string): Promise<Received> {
   const form = new UploadForm(parser, target);
   const pace = watchPace(request);
   try {
     await Promise.all([pipeline(request, parser, { end: true }), form.finished]);
   } catch (error) {
-    throw error instanceof PanelError ? error : (form.fault ?? faultOf(error));
+    throw form.fault ?? faultOf(error);
   } finally {
     clearInterval(pace);
   }
@@ -56,7 +70,7 @@ class UploadForm {
   readonly #parser: BusboyInstance;
   readonly #finished = Promise.withResolvers<void>();
   readonly finished = this.#finished.promise;
-  fault: PanelError | null = null;
+  fault: Error | null = null;
   #received: Received | null = null;
   #writing: Promise<void> | null = null;
 
@@ -94,7 +108,7 @@ class UploadForm {
   }
 
   #fail(error: unknown): void {
-    this.fault ??= error instanceof PanelError ? error : faultOf(error);
+    this.fault ??= faultOf(error);
     this.#finished.reject(this.fault);
     this.#parser.destroy(this.fault);
   }
@@ -111,9 +125,9 @@ function watchPace(request: IncomingMessage): NodeJS.Timeout {
   }, LOOK_MS).unref();
 }
 
-function faultOf(error: unknown): PanelError {
+function faultOf(error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new PanelError('disk.full');
+  if (error instanceof PanelError || isFullDisk(error)) return error as Error;
   const isCutOff = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   return new PanelError('body.malformed', {
     detail: isCutOff ? 'the body ended too early' : String(message).slice(0, 200),

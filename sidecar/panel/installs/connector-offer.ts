@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJsonManifest } from '../bundles/bundle-manifests.ts';
+import { UNKNOWN_SIZE } from '../disk-space.ts';
 import { needs } from '../http/route.ts';
 import type { JobKind, JobOutcome, RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
@@ -17,7 +18,7 @@ export interface ConnectorInput {
 }
 
 export interface ConnectorOfferParts {
-  readonly installs: Pick<Installs, 'places' | 'stageFolder' | 'discard' | 'put' | 'resume'>;
+  readonly installs: Pick<Installs, 'places' | 'staging' | 'put' | 'resume'>;
   /** The folder `db_connector` of this release; null if it comes without one. */
   readonly shipped: string | null;
   /** Version of this release. */
@@ -65,19 +66,16 @@ export class ConnectorOffer {
     await this.check();
     const { installs, shipped, version } = this.#parts;
     const { apply, overwrite } = job.input;
-    const stagedFolder = join(installs.stageFolder(job.id), NAME);
-    try {
+    const outcome = await installs.staging(job, UNKNOWN_SIZE, async (staging) => {
+      const stagedFolder = join(staging, NAME);
       job.log(`copying ${NAME} of release ${version}`);
       await copyFolder(shipped ?? '', stagedFolder);
       const own = await filesBelow(this.#installed() ?? '', OWN_FOLDER);
       const keep = own.filter((path) => !existsSync(join(stagedFolder, path)));
       const bundle = { name: NAME, origin: `release ${version}`, stagedFolder, keep };
-      return { ...(await installs.put(job, { bundles: [bundle], apply, overwrite })) };
-    } catch (error) {
-      // Refused before anything was changed.
-      if (error instanceof PanelError) await installs.discard(job.id).catch(() => {});
-      throw error;
-    }
+      return await installs.put(job, { bundles: [bundle], apply, overwrite });
+    });
+    return { ...outcome };
   }
 
   #installed(): string | null {

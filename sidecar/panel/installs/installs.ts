@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkDiskSpace } from '../disk-space.ts';
+import { checkDiskSpace, type NeededSpace, namingFullDisk, UNKNOWN_SIZE } from '../disk-space.ts';
 import { JobFailed, type RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
@@ -65,25 +65,28 @@ export class Installs {
   }
 
   /**
-   * A folder of the job on the disk of the bundles, which no server reads; made if missing, removed when the job has put its
-   * bundles in place or has called `discard`.
+   * Runs work that fills a folder on the disk of the bundles, which no server reads, and then calls `put`. After a fault the
+   * folder is gone, unless a switch that is stored still needs it.
    *
-   * @throws PanelError `bundles.unavailable`, `bundles.linked`
+   * @throws PanelError `bundles.unavailable`, `bundles.linked`, `disk.full`; those of the work
    */
-  stageFolder(jobId: string): string {
-    const folder = join(this.places.root().panel, 'staging', jobId);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return folder;
-  }
-
-  /** Removes the staged files of a job that does not put them in place. */
-  async discard(jobId: string): Promise<void> {
-    await this.#remove(join(this.places.root().panel, 'staging', jobId));
-  }
-
-  /** @throws PanelError `disk.full` */
-  async checkSpace(bytes: number): Promise<void> {
-    await checkDiskSpace(this.places.root().path, bytes);
+  async staging<Result>(
+    { id }: Pick<RunningJob, 'id'>,
+    needed: NeededSpace,
+    work: (folder: string) => Promise<Result>,
+  ): Promise<Result> {
+    const { path, panel } = this.places.root();
+    await checkDiskSpace(path, needed);
+    const folder = join(panel, 'staging', id);
+    try {
+      return await namingFullDisk(path, needed, async () => {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        return await work(folder);
+      });
+    } catch (error) {
+      await this.#discardUnused(id).catch(this.#options.onTrouble);
+      throw error;
+    }
   }
 
   /**
@@ -91,18 +94,7 @@ export class Installs {
    *
    * @throws PanelError before anything is changed; JobFailed with the outcome if a bundle was taken back or has failed
    */
-  async put(job: RunningJob, request: PutRequest): Promise<InstallOutcome> {
-    try {
-      return await this.#put(job, request);
-    } catch (error) {
-      // A switch that is stored still needs its folders; after any other fault they only take space, as on a full disk.
-      const isOpen = this.#options.store.switches().some(({ jobId }) => jobId === job.id);
-      if (!isOpen && !job.signal.aborted) await this.discard(job.id).catch(() => {});
-      throw error;
-    }
-  }
-
-  async #put(job: RunningJob, { bundles, apply, overwrite }: PutRequest): Promise<InstallOutcome> {
+  async put(job: RunningJob, { bundles, apply, overwrite }: PutRequest): Promise<InstallOutcome> {
     const { store, places, now, settled, status, book } = this.#options;
     const plan = await planInstall(job, bundles, overwrite, { store, places, now });
     const record = await this.#recordOf(job, plan.root.path, plan.bundles);
@@ -133,7 +125,8 @@ export class Installs {
   async rollback(job: RunningJob, name: string, number: number | undefined): Promise<InstallOutcome> {
     const { folder, number: restores } = versionToRestore(this.#options.store, name, number);
     const bundle: PutBundle = { name, stagedFolder: folder ?? '', origin: 'rollback', restores };
-    return await this.put(job, { bundles: [bundle], apply: 'now', overwrite: true });
+    const put = () => this.put(job, { bundles: [bundle], apply: 'now', overwrite: true });
+    return await namingFullDisk(this.places.root().path, UNKNOWN_SIZE, put);
   }
 
   /** @throws PanelError `bundleTools.unknown` */
@@ -221,7 +214,7 @@ export class Installs {
     for (const record of store.switches()) {
       if (record.phase !== 'pending' || !record.bundles.some(({ name }) => names.has(name))) continue;
       store.atomically(() => book.drop(record));
-      void this.discard(record.jobId).catch(this.#options.onTrouble);
+      void this.#discard(record.jobId).catch(this.#options.onTrouble);
       job.log(`dropped an install that waited for the next start: ${namesOf(record)}`);
     }
   }
@@ -230,7 +223,7 @@ export class Installs {
   async clean(record: Pick<SwitchRecord, 'jobId' | 'bundles'>): Promise<void> {
     const { store, settings, onTrouble } = this.#options;
     try {
-      await this.discard(record.jobId);
+      await this.#discard(record.jobId);
       for (const { name } of record.bundles) {
         for (const { number, folder } of versionsToRemove(store, name, settings.values.tools.keepVersions)) {
           store.changeVersion(name, number, { folder: null });
@@ -250,6 +243,15 @@ export class Installs {
     for (const name of readdirSync(staging)) {
       if (!needed.has(name)) await this.#remove(join(staging, name));
     }
+  }
+
+  async #discardUnused(id: string): Promise<void> {
+    const { store } = this.#options;
+    if (store.isOpen && !store.switches().some(({ jobId }) => jobId === id)) await this.#discard(id);
+  }
+
+  async #discard(jobId: string): Promise<void> {
+    await this.#remove(join(this.places.root().panel, 'staging', jobId));
   }
 
   async #remove(folder: string): Promise<void> {

@@ -34,6 +34,8 @@ interface Row {
 /** Reads and writes rows of `jobs` and `job_steps`. */
 export class JobStore {
   readonly #store: PanelStore;
+  /** Ends of jobs that a full disk has kept from their rows: at most one a lane, and the jobs that waited. */
+  readonly #late = new Map<string, JobRecord>();
 
   constructor(store: PanelStore) {
     this.#store = store;
@@ -43,7 +45,18 @@ export class JobStore {
     return this.#store.open;
   }
 
+  /** An end that cannot be written is kept for the next read. @throws the error of the store */
   save(record: JobRecord): void {
+    try {
+      this.#write(record);
+      this.#late.delete(record.id);
+    } catch (error) {
+      if (record.endedAt !== null) this.#late.set(record.id, record);
+      throw error;
+    }
+  }
+
+  #write(record: JobRecord): void {
     this.#store
       .prepare(
         `INSERT INTO jobs (id, queued_at, is_ended, record) VALUES (@id, @queuedAt, @isEnded, @record)
@@ -69,13 +82,18 @@ export class JobStore {
   }
 
   find(id: string): JobRecord | null {
+    this.#writeLate();
+    const late = this.#late.get(id);
+    if (late !== undefined) return late;
     const row = this.#store.prepare('SELECT record FROM jobs WHERE id = ?').get(id) as Row | undefined;
     return row === undefined ? null : (JSON.parse(row.record) as JobRecord);
   }
 
   /** The newest first. */
   list(): JobRecord[] {
-    return this.#records('SELECT record FROM jobs ORDER BY queued_at DESC, rowid DESC');
+    this.#writeLate();
+    const records = this.#records('SELECT record FROM jobs ORDER BY queued_at DESC, rowid DESC');
+    return records.map((record) => this.#late.get(record.id) ?? record);
   }
 
   /** Jobs that an earlier run of the panel has not ended, the oldest first. */
@@ -92,6 +110,17 @@ export class JobStore {
       )
       .all({ oldest: nowEpochMs - MAX_AGE_MS, most: MAX_JOBS }) as Pick<Row, 'id'>[];
     return gone.map(({ id }) => id);
+  }
+
+  #writeLate(): void {
+    for (const record of this.#late.values()) {
+      try {
+        this.save(record);
+      } catch {
+        // The disk is still full.
+        return;
+      }
+    }
   }
 
   #records(sql: string): JobRecord[] {

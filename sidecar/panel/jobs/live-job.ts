@@ -157,7 +157,7 @@ export class LiveJob implements RunningJob {
     const progress = state === 'succeeded' ? 1 : this.#record.progress;
     const ended = { state, message: last, outcome, error, progress, endedAt: this.#parts.now() };
     this.#record = { ...this.#record, ...ended };
-    // A full disk: the next start finds it unfinished, and judges it by its steps.
+    // A full disk: the store keeps the end; after a crash the next start judges the job by its steps.
     try {
       this.#parts.store.save(this.#record);
     } finally {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkDiskSpace } from '../disk-space.ts';
+import { checkDiskSpace, namingFullDisk } from '../disk-space.ts';
 import { needs } from '../http/route.ts';
 import type { JobCaller, JobKind } from '../jobs/job-kind.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -15,7 +15,7 @@ import { isTarget, type ServerVersions, type VersionedServer } from './server-ve
 
 const ENDINGS = ['.zip', '.tar', '.tar.gz', '.tar.xz'];
 /** Room for an unpacked game server. */
-const UNPACKED_BYTES = 2 ** 30;
+const UNPACKED = { bytes: 2 ** 30, files: 10_000 };
 export const SERVER_PLACE = '{server}';
 
 export interface ServerUpdatesOptions {
@@ -146,11 +146,12 @@ export class ServerUpdatesDesk {
         const isUsed = choice.current === target || choice.previous === target;
         if (source === undefined || folder === null || isUsed) throw new PanelError('serverUpdates.target');
         mkdirSync(folder, { recursive: true, mode: 0o755 });
-        await checkDiskSpace(folder, UNPACKED_BYTES);
+        await checkDiskSpace(folder, UNPACKED);
         const staging = join(folder, `.staging-${randomBytes(6).toString('hex')}`);
         try {
           job.log(`Unpacking ${target}`);
-          const { files } = await runWork('unpack-server', { source, target: staging }, { signal: job.signal });
+          const unpack = () => runWork('unpack-server', { source, target: staging }, { signal: job.signal });
+          const { files } = await namingFullDisk(folder, UNPACKED, unpack);
           await rm(join(folder, target), { recursive: true, force: true });
           await rename(staging, join(folder, target));
           return { target, files };

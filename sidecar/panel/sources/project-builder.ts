@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { UNKNOWN_SIZE } from '../disk-space.ts';
 import { EntryRefused } from '../installs/entry-rules.ts';
 import type { Installs } from '../installs/installs.ts';
 import type { RunningJob } from '../jobs/job-kind.ts';
@@ -36,8 +37,8 @@ export class ProjectBuilder {
     const { projects, installs, switching } = this.#parts;
     const { name, apply, overwrite = false, keep, category } = job.input;
     const project = projects.find(name);
-    const staged = join(installs.stageFolder(job.id), name);
-    try {
+    return await installs.staging(job, UNKNOWN_SIZE, async (staging) => {
+      const staged = join(staging, name);
       job.log(`Building ${name} from ${project.commit.slice(0, 12)}`);
       await this.#stage(job, project, staged);
       if (!MANIFESTS.some((manifest) => existsSync(join(staged, manifest)))) {
@@ -56,10 +57,7 @@ export class ProjectBuilder {
       } finally {
         release();
       }
-    } catch (error) {
-      await installs.discard(job.id);
-      throw error;
-    }
+    });
   }
 
   resume(job: RunningJob<BuildInput>): Promise<InstallOutcome> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compare } from 'semver';
-import { checkDiskSpace } from '../disk-space.ts';
+import { checkDiskSpace, namingFullDisk } from '../disk-space.ts';
 import { flushFolder } from './flush-folder.ts';
 import { invalidRelease, isVersion } from './release-manifest.ts';
 import type { ReleaseTrust } from './release-trust.ts';
@@ -11,7 +11,7 @@ import { type VerifiedRelease, verifyRelease } from './verify-release.ts';
 
 const STAGING = '.staging-';
 /** A release unpacked: more than four times its ZIP. */
-const UNPACKED_BYTES = 150 * 2 ** 20;
+const UNPACKED = { bytes: 150 * 2 ** 20, files: 2000 };
 
 /** Unpacked releases, a folder each below `data/releases`. */
 export class ReleaseShelf {
@@ -48,10 +48,10 @@ export class ReleaseShelf {
    */
   async add(zip: ReleaseZip, signal: AbortSignal, parts: UnpackParts): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await checkDiskSpace(this.#folder, UNPACKED_BYTES);
+    await checkDiskSpace(this.#folder, UNPACKED);
     const staging = join(this.#folder, `${STAGING}${randomBytes(6).toString('hex')}`);
     try {
-      await zip.unpack(staging, signal, parts.onFile);
+      await namingFullDisk(this.#folder, UNPACKED, () => zip.unpack(staging, signal, parts.onFile));
       await parts.prove(staging);
       const target = this.pathOf(zip.manifest.version);
       await rm(target, { recursive: true, force: true });

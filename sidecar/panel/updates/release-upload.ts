@@ -4,10 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gt } from 'semver';
 import { VERSION } from '#sidecar/program-folder.ts';
-import { checkDiskSpace } from '../disk-space.ts';
 import { receiveUpload } from '../http/receive-upload.ts';
 import { PanelError } from '../panel-error.ts';
-import { MAX_UPLOAD_BYTES } from '../shapes/uploads.ts';
 import { flushFolder } from './flush-folder.ts';
 import { type InboxRelease, MAX_INBOX_FILES, readRelease } from './release-inbox.ts';
 import type { ReleaseTrust } from './release-trust.ts';
@@ -51,8 +49,6 @@ export class ReleaseUpload {
       if (kept.length >= MAX_INBOX_FILES) {
         throw new PanelError('upload.full', { detail: `there are ${kept.length} files in data/updates/inbox` });
       }
-      const announced = Number(request.headers['content-length'] ?? MAX_UPLOAD_BYTES);
-      await checkDiskSpace(this.#folder, Math.min(MAX_UPLOAD_BYTES, announced));
       await receiveUpload(request, arriving);
       await judgeAgain();
       const release = await readRelease(arriving, this.#trust);

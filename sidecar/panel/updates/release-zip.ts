@@ -90,7 +90,7 @@ export class ReleaseZip {
         bytes += chunk.length;
         if (bytes > left) throw invalidRelease(`its files have more than ${MAX_BYTES} bytes`);
         hash.update(chunk);
-        await handle.write(chunk);
+        await handle.writeFile(chunk);
       }
       await handle.sync();
       return { hash: hash.digest('hex'), bytes };

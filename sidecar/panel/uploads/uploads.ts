@@ -4,14 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Bundles } from '../bundles/bundles.ts';
 import { ofLua } from '../bundles/fx-resources.ts';
-import { checkDiskSpace } from '../disk-space.ts';
-import { receiveUpload } from '../http/receive-upload.ts';
+import { announcedBytes, receiveUpload } from '../http/receive-upload.ts';
 import { type BundlePlaces, isBundleName } from '../installs/bundle-places.ts';
 import type { Installs } from '../installs/installs.ts';
 import type { JobCaller, RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import type { InstallOutcome } from '../shapes/installs.ts';
-import { MAX_UPLOAD_BYTES, type Upload, type UploadedBundle } from '../shapes/uploads.ts';
+import type { Upload, UploadedBundle } from '../shapes/uploads.ts';
 import type { InspectedBundle } from '../work/inspect-zip.ts';
 import { runWork } from '../work/run-work.ts';
 import type { StoredUpload, UploadStore } from './upload-store.ts';
@@ -75,14 +74,13 @@ export class Uploads {
     this.#expire();
     const { folder, store } = this.#options;
     const kept = store.all().reduce((sum, { bytes }) => sum + bytes, 0);
-    const announced = Math.min(MAX_UPLOAD_BYTES, Number(request.headers['content-length'] ?? MAX_UPLOAD_BYTES));
-    if (this.#underWay >= MAX_AT_ONCE || kept + announced > MAX_BYTES) throw new PanelError('upload.full');
+    if (this.#underWay >= MAX_AT_ONCE || kept + announcedBytes(request) > MAX_BYTES)
+      throw new PanelError('upload.full');
     const id = randomBytes(12).toString('hex');
     const own = join(folder, id);
     this.#underWay += 1;
     try {
       mkdirSync(own, { recursive: true, mode: 0o700 });
-      await checkDiskSpace(own, announced);
       const { name, bytes } = await receiveUpload(request, join(own, ARCHIVE));
       await judgeAgain();
       const at = this.#options.now();
@@ -129,25 +127,28 @@ export class Uploads {
     this.check(job.input, job.by);
     const { upload } = this.#own(id, job.by.accountId);
     const chosen = upload.bundles.filter(({ from }) => bundles.some((bundle) => bundle.from === from));
-    await installs.checkSpace(chosen.reduce((sum, { bytes }) => sum + bytes, 0));
-    const staging = installs.stageFolder(job.id);
-    const staged = bundles.map((bundle, index) => ({
-      ...bundle,
-      origin: 'upload',
-      stagedFolder: join(staging, String(index)),
-    }));
+    const needed = {
+      bytes: chosen.reduce((sum, { bytes }) => sum + bytes, 0),
+      files: chosen.reduce((sum, { files }) => sum + files, 0),
+    };
     try {
-      job.log(`unpacking ${bundles.map(({ name }) => name).join(', ')}`);
-      const targets = new Map(staged.map(({ from, stagedFolder }) => [from, stagedFolder]));
-      const onProgress = (progress: number) => job.progress(progress / 2);
-      await runWork('unpack-zip', { file: join(folder, id, ARCHIVE), targets }, { signal: job.signal, onProgress });
-      const outcome = await installs.put(job, { bundles: staged, apply, overwrite });
+      const outcome = await installs.staging(job, needed, async (staging) => {
+        const staged = bundles.map((bundle, index) => ({
+          ...bundle,
+          origin: 'upload',
+          stagedFolder: join(staging, String(index)),
+        }));
+        job.log(`unpacking ${bundles.map(({ name }) => name).join(', ')}`);
+        const targets = new Map(staged.map(({ from, stagedFolder }) => [from, stagedFolder]));
+        const onProgress = (progress: number) => job.progress(progress / 2);
+        await runWork('unpack-zip', { file: join(folder, id, ARCHIVE), targets }, { signal: job.signal, onProgress });
+        return await installs.put(job, { bundles: staged, apply, overwrite });
+      });
       this.#remove(id);
       return outcome;
     } catch (error) {
-      // Refused before anything was changed, such as for edited files: it can be sent again.
-      if (error instanceof PanelError) await installs.discard(job.id).catch(() => {});
-      else if (!job.signal.aborted) this.#remove(id);
+      // After a refusal before anything was changed, such as for edited files or a full disk, it can be sent again.
+      if (!(error instanceof PanelError) && !job.signal.aborted) this.#remove(id);
       throw error;
     }
   }

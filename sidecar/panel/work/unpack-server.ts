@@ -59,7 +59,7 @@ class ServerTree {
     try {
       for await (const bytes of content) {
         this.#rules.count(given, bytes.length);
-        await file?.write(bytes);
+        await file?.writeFile(bytes);
       }
       await file?.sync();
     } finally {

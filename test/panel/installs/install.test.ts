@@ -248,11 +248,14 @@ describe('on a stopped server', () => {
         subjects: () => [],
       },
       run: async (job) => {
-        const folder = join(installs.stageFolder(job.id), 'shop');
-        mkdirSync(folder);
-        symlinkSync('/etc/passwd', join(folder, 'server.js'));
-        const bundles = [{ name: 'shop', stagedFolder: folder, origin: 'upload' }];
-        return { ...(await installs.put(job, { bundles, apply: 'now', overwrite: true })) };
+        const outcome = await installs.staging(job, { bytes: 0 }, async (staging) => {
+          const folder = join(staging, 'shop');
+          mkdirSync(folder);
+          symlinkSync('/etc/passwd', join(folder, 'server.js'));
+          const bundles = [{ name: 'shop', stagedFolder: folder, origin: 'upload' }];
+          return await installs.put(job, { bundles, apply: 'now', overwrite: true });
+        });
+        return { ...outcome };
       },
     });
     const { id } = jobs.start(
@@ -273,7 +276,7 @@ describe('on a stopped server', () => {
   it.each([['..'], ['a/b'], ['.hidden'], ['con'], ['a.'], ['a\nquit']])(
     'a name that is none is refused: %j',
     async (name) => {
-      const staged = join(rig.services.installs.stageFolder('names'), 'x');
+      const staged = join(rig.root, '.panel/staging/names/x');
       mkdirSync(staged, { recursive: true });
       const { jobs, installs } = rig.services;
       jobs.define({

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { needs } from '#panel/http/route.ts';
-import type { JobCaller, JobKind, RunningJob } from '#panel/jobs/job-kind.ts';
+import { type JobCaller, JobFailed, type JobKind, type RunningJob } from '#panel/jobs/job-kind.ts';
 import { JobLogs } from '#panel/jobs/job-log.ts';
 import { JobStore } from '#panel/jobs/job-store.ts';
 import { Jobs } from '#panel/jobs/jobs.ts';
@@ -19,16 +19,19 @@ let now: number;
 const stores: PanelStore[] = [];
 
 /** A panel's jobs on the folder. Those before it count as killed: nothing ends them, and their file is read as it is. */
-function boot(kinds: readonly Partial<JobKind<{ readonly name: string }>>[]): Jobs {
+function boot(
+  kinds: readonly Partial<JobKind<{ readonly name: string }>>[],
+  onTrouble = (error: unknown): void => {
+    throw error;
+  },
+): Jobs {
   const store = openPanelStore(join(folder, 'panel.sqlite'));
   stores.push(store);
   const jobs = new Jobs({
     store: new JobStore(store),
     logs: new JobLogs(join(folder, 'logs'), () => now),
     permissionsOf: () => ANNA.permissions,
-    onTrouble: (error) => {
-      throw error;
-    },
+    onTrouble,
     now: () => now,
   });
   for (const kind of kinds) {
@@ -200,5 +203,26 @@ describe('bounds', () => {
     await jobs.get(late, ANNA);
     expect(jobs.list(ANNA)).toHaveLength(1);
     expect(readdirSync(join(folder, 'logs'))).toHaveLength(1);
+  });
+});
+
+describe('a full panel.sqlite', () => {
+  it('hides no end of a job: it can be read at once, and is written as soon as there is room', async () => {
+    const troubles: unknown[] = [];
+    const fails = async () => {
+      throw new JobFailed('no goods', { files: 'x'.repeat(1_000_000) });
+    };
+    const jobs = boot([{ run: fails }], (error) => troubles.push(error));
+    const store = stores.at(-1) as PanelStore;
+    const { id } = jobs.start('put', { name: 'shop' }, ANNA);
+    store.pragma(`max_page_count = ${store.pragma('page_count', { simple: true })}`);
+    await ended(jobs);
+    expect(troubles).toMatchObject([{ code: 'SQLITE_FULL' }]);
+    const failed = { state: 'failed', message: 'no goods' };
+    expect(await statusOf(jobs, id)).toMatchObject(failed);
+    expect(jobs.list(ANNA)).toMatchObject([failed]);
+    store.pragma('max_page_count = 1000000');
+    expect(await statusOf(jobs, id)).toMatchObject(failed);
+    expect(await statusOf(boot([{}]), id)).toMatchObject(failed);
   });
 });

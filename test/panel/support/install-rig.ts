@@ -42,15 +42,15 @@ export function definePut({ jobs, installs }: Pick<PanelServices, 'jobs' | 'inst
     subjects: ({ bundles }) => bundles.map(({ name }) => `bundle:${name}`),
     run: async (job) => {
       const { bundles, apply = 'now', overwrite = false } = job.input;
-      const staging = installs.stageFolder(job.id);
-      for (const { name, files } of bundles) writeFiles(join(staging, name), files);
-      const staged = bundles.map(({ name, keep }) => ({
-        name,
-        keep,
-        origin: 'upload',
-        stagedFolder: join(staging, name),
-      }));
-      return { ...(await installs.put(job, { bundles: staged, apply, overwrite })) };
+      const outcome = await installs.staging(job, { bytes: 0 }, async (staging) => {
+        for (const { name, files } of bundles) writeFiles(join(staging, name), files);
+        const staged = bundles.map(({ name, keep }) => ({
+          ...{ name, keep, origin: 'upload' },
+          stagedFolder: join(staging, name),
+        }));
+        return await installs.put(job, { bundles: staged, apply, overwrite });
+      });
+      return { ...outcome };
     },
     resume: async (job) => ({ ...(await installs.resume(job)) }),
   });

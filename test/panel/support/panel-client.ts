@@ -1,10 +1,11 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { Readable } from 'node:stream';
 
 export interface RawRequest {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | Readable;
 }
 
 export interface PanelAnswer<Body = Record<string, unknown>> {
@@ -62,8 +63,8 @@ export class PanelClient {
   }: RawRequest): Promise<PanelAnswer<Body>> {
     const cookies = this.cookies.size > 0 ? { cookie: this.cookieHeader } : {};
     return new Promise((resolve, reject) => {
-      const length =
-        body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': Buffer.byteLength(body) };
+      const isSized = typeof body === 'string' || Buffer.isBuffer(body);
+      const length = isSized && !('transfer-encoding' in headers) ? { 'content-length': Buffer.byteLength(body) } : {};
       const { hostname, port } = new URL(this.address);
       const options = { hostname, port, method, path, headers: { ...cookies, ...length, ...headers }, agent: false };
       const sent = request(options, (response) => {
@@ -79,7 +80,8 @@ export class PanelClient {
         });
       });
       sent.on('error', reject);
-      sent.end(body);
+      if (body instanceof Readable) body.pipe(sent);
+      else sent.end(body);
     });
   }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { checkDiskSpace, namingFullDisk } from '../../disk-space.ts';
 import { EntryRefused, EntryRules } from '../../installs/entry-rules.ts';
 import { isFileMode, type Repository, type TreeEntry } from './repository.ts';
 
@@ -16,6 +17,7 @@ interface WantedFile {
   readonly path: string;
   readonly hash: string;
   readonly isProgram: boolean;
+  readonly bytes: number;
 }
 
 const NEWLINE = 0x0a;
@@ -25,7 +27,7 @@ const MODES = { file: 0o644, program: 0o755 } as const;
  * Writes the tree at `root` of a commit below the empty folder `target`, as plain files: no checkout, no filter, no link. All
  * paths are judged before the first file is made.
  *
- * @throws EntryRefused; null instead if the folder `root` is not there
+ * @throws EntryRefused; PanelError `disk.full`; null instead if the folder `root` is not there
  */
 export async function exportTree(
   repository: Repository,
@@ -41,18 +43,22 @@ export async function exportTree(
   const rules = new EntryRules();
   const wanted = wantedOf(entries, rules);
   const folders = new Set(wanted.map(({ path }) => dirname(join(target, path))));
-  await mkdir(target, { recursive: true, mode: MODES.program });
-  for (const folder of folders) await mkdir(folder, { recursive: true, mode: MODES.program });
-  const files: ExportedFile[] = [];
-  await repository.run(['cat-file', '--batch', '--buffer'], {
-    signal,
-    input: (stdin) => void feed(stdin, wanted),
-    output: async (stdout) => {
-      const reader = new BatchReader(stdout);
-      for (const file of wanted) files.push(await writeBlob(reader, file, target));
-    },
+  const needed = { bytes: wanted.reduce((sum, { bytes }) => sum + bytes, 0), files: wanted.length };
+  await checkDiskSpace(dirname(target), needed);
+  return await namingFullDisk(dirname(target), needed, async () => {
+    await mkdir(target, { recursive: true, mode: MODES.program });
+    for (const folder of folders) await mkdir(folder, { recursive: true, mode: MODES.program });
+    const files: ExportedFile[] = [];
+    await repository.run(['cat-file', '--batch', '--buffer'], {
+      signal,
+      input: (stdin) => void feed(stdin, wanted),
+      output: async (stdout) => {
+        const reader = new BatchReader(stdout);
+        for (const file of wanted) files.push(await writeBlob(reader, file, target));
+      },
+    });
+    return files;
   });
-  return files;
 }
 
 /** @throws EntryRefused */
@@ -62,7 +68,7 @@ function wantedOf(entries: readonly TreeEntry[], rules: EntryRules): WantedFile[
     const judged = rules.add(path, 'file');
     if (judged === null) return [];
     rules.count(path, size ?? 0);
-    return [{ path: judged, hash, isProgram: mode === '100755' }];
+    return [{ path: judged, hash, isProgram: mode === '100755', bytes: size ?? 0 }];
   });
 }
 
@@ -83,7 +89,7 @@ async function writeBlob(reader: BatchReader, file: WantedFile, target: string):
     await handle.chmod(file.isProgram ? MODES.program : MODES.file);
     await reader.bytes(Number(size), async (chunk) => {
       sum.update(chunk);
-      await handle.write(chunk);
+      await handle.writeFile(chunk);
     });
     await handle.sync();
   } finally {

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ReleaseZip } from '#panel/updates/release-zip.ts';
+import { runWork } from '#panel/work/run-work.ts';
+import { fillDisk, type HeldDisk, holdSmallDisk, whyNoSmallDisk } from '#scripts/servers/small-disk.ts';
+import type { Filling } from '#support/fill-at-call.ts';
+import { testFolder } from '#support/test-folder.ts';
+import { writeFiles } from '../panel/support/install-rig.ts';
+import { rawZip } from '../panel/support/raw-zip.ts';
+import { CONFIG, FullDiskWorld, GOODS } from './full-disk-world.ts';
+
+/** Each step that writes, in the order of an install: a later one proves that the earlier ones can be repeated. */
+const STEPS: readonly (readonly [string, Filling['kind']])[] = [
+  ['mkdirSync staging', 'files'],
+  ['openSync bundle.json', 'files'],
+  ['writeSync bundle.json', 'bytes'],
+  ['mkdirSync zones', 'files'],
+  ['writeSync goods', 'short'],
+  ['copyFileSync config.lua', 'bytes'],
+  ['copyFileSync config.lua', 'files'],
+  ['mkdirSync versions', 'files'],
+];
+
+const BUILD_STEPS: typeof STEPS = [
+  ['mkdir shop', 'files'],
+  ['open goods', 'files'],
+  ['writeFile goods', 'short'],
+];
+const PROJECTS = '/api/bundle-tools/projects';
+const BUILD = { name: 'shop', apply: 'now', install: true };
+
+let world: FullDiskWorld;
+const BOTH_OLD = { shop: 'started 1.0.0', bank: 'started 1.0.0' };
+const fullDisk = (folder: string) =>
+  expect.stringMatching(new RegExp(`^the disk of ${folder}\\S* is full: \\d+ MiB are free, \\d+ MiB are needed`));
+
+function fullAtSteps(): void {
+  let upload = '';
+
+  beforeAll(async () => {
+    world = await FullDiskWorld.open('game');
+    await world.client.post('/api/server/start');
+    await vi.waitFor(async () => expect(await world.states()).toEqual(BOTH_OLD), { timeout: 30_000, interval: 20 });
+    upload = await world.upload('2.0.0');
+  });
+  afterAll(() => world.close());
+
+  it.each(STEPS)('before %s (%s): the install fails, and nothing that runs is touched', async (before, kind) => {
+    world.fillAt({ before, kind });
+    const failed = await world.install(upload);
+    expect(failed).toMatchObject({ state: 'failed', error: 'disk.full', message: fullDisk(world.at) });
+    expect([world.versions(), await world.states()]).toEqual([['1.0.0', '1.0.0'], BOTH_OLD]);
+    expect(world.staged()).toEqual([]);
+    world.makeRoom();
+  });
+
+  it('the same upload is installed as soon as there is room', async () => {
+    const done = await world.install(upload);
+    expect(done).toMatchObject({ state: 'succeeded', outcome: { bundles: [{ state: 'kept' }, { state: 'kept' }] } });
+    expect([world.versions(), world.read('bundles/shop/config.lua')]).toEqual([['2.0.0', '2.0.0'], CONFIG]);
+    expect(world.read('bundles/shop/zones/goods.txt')).toBe(GOODS);
+  });
+
+  it.each(BUILD_STEPS)('before %s (%s): a build fails', async (before, kind) => {
+    if (before === BUILD_STEPS[0]?.[0]) await world.act(`${PROJECTS}/create`, { name: 'shop' });
+    world.fillAt({ before, kind });
+    const failed = await world.act(`${PROJECTS}/build`, BUILD);
+    expect(failed).toMatchObject({ state: 'failed', error: 'disk.full', message: fullDisk(world.at) });
+    expect([world.versions(), world.staged()]).toEqual([['2.0.0', '2.0.0'], []]);
+    world.makeRoom();
+  });
+
+  it('the build works as soon as there is room', async () => {
+    expect(await world.act(`${PROJECTS}/build`, BUILD)).toMatchObject({ state: 'succeeded' });
+    expect(world.read('bundles/shop/zones/goods.txt')).toBe(GOODS);
+  });
+
+  it('refuses an install beforehand, and still rolls back', async () => {
+    const next = await world.upload('3.0.0');
+    fillDisk(world.disk);
+    expect(await world.install(next)).toMatchObject({ error: 'disk.full', message: fullDisk(world.at) });
+    const back = await world.act('/api/bundles/rollback', { name: 'bank' });
+    expect(back).toMatchObject({
+      state: 'succeeded',
+      outcome: { bundles: [{ from: '2.0.0', to: '1.0.0', state: 'kept' }] },
+    });
+    expect([world.versions(), world.staged()]).toEqual([['2.0.0', '1.0.0'], []]);
+  });
+}
+
+function fullForAll(): void {
+  beforeAll(async () => {
+    world = await FullDiskWorld.open('data', 'data/game');
+  });
+  afterAll(() => world.close());
+
+  it('holds the data of the sidecar too: the job has failed, and its end can be read', async () => {
+    const upload = await world.upload('2.0.0');
+    world.fillAt({ before: 'writeSync goods', kind: 'bytes' });
+    const failed = await world.install(upload);
+    expect(failed).toMatchObject({ state: 'failed', error: 'disk.full' });
+    expect([world.versions(), world.staged()]).toEqual([['1.0.0', '1.0.0'], []]);
+    world.makeRoom();
+    expect(await world.ended(failed.id)).toEqual(failed);
+    expect(await world.install(upload)).toMatchObject({ state: 'succeeded' });
+    expect(world.versions()).toEqual(['2.0.0', '2.0.0']);
+  });
+
+  it('refuses an archive: while it arrives, and beforehand', async () => {
+    const cut = await world.sendWhile(() => fillDisk(world.disk));
+    expect(cut).toMatchObject({ status: 409, body: { error: 'disk.full', detail: fullDisk(world.at) } });
+    expect((await world.send('3.0.0')).body).toMatchObject({ error: 'disk.full', detail: fullDisk(world.at) });
+    world.makeRoom();
+    expect(world.uploads()).toEqual([]);
+    expect((await world.send('3.0.0')).status).toBe(200);
+  });
+}
+
+/** Blocks for half of a file: a write ends in its middle. */
+function fullInAFile(): void {
+  let disk: HeldDisk;
+  const folder = testFolder();
+  const at = join(folder, 'disk');
+
+  beforeAll(async () => {
+    mkdirSync(at);
+    disk = await holdSmallDisk(at, 2);
+    fillDisk(disk.outside(at), 8192);
+  });
+  afterAll(() => disk.close());
+
+  it('a version of a game server is not unpacked in part', async () => {
+    writeFiles(join(folder, '12180'), { 'run.sh': GOODS });
+    const work = runWork('unpack-server', { source: join(folder, '12180'), target: disk.outside(join(at, '12180')) });
+    await expect(work).rejects.toMatchObject({ code: 'ENOSPC' });
+  });
+
+  it('a release of the panel is not unpacked in part', async () => {
+    const files = { 'main.js': createHash('sha256').update(GOODS).digest('hex') };
+    const manifest = {
+      ...{
+        product: 'sidecar',
+        version: '9.0.0',
+        channel: 'stable',
+        date: '2026-01-01',
+        node: '>=22',
+        keeper: 1,
+        files,
+      },
+      formats: { panel: 1, database: 1, journal: 1 },
+    };
+    const zip = rawZip([
+      { name: 'sidecar/RELEASE.json', data: JSON.stringify(manifest) },
+      { name: 'sidecar/main.js', data: GOODS },
+    ]);
+    writeFileSync(join(folder, 'release.zip'), zip);
+    const release = await ReleaseZip.open(join(folder, 'release.zip'), { keys: [], allowsUnsigned: true });
+    const work = release.unpack(disk.outside(join(at, 'release')), new AbortController().signal, () => {});
+    await expect(work).rejects.toMatchObject({ code: 'ENOSPC' });
+    release.close();
+  });
+}
+
+const reason = await whyNoSmallDisk();
+if (reason === null) {
+  describe('a disk of bundles that is really full', fullAtSteps);
+  describe('a really full disk of everything', fullForAll);
+  describe('a disk that becomes full in the middle of a file', fullInAFile);
+} else it.skip(reason);
