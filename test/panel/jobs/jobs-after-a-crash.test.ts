@@ -216,8 +216,7 @@ describe('a full panel.sqlite', () => {
     const store = stores.at(-1) as PanelStore;
     const { id } = jobs.start('put', { name: 'shop' }, ANNA);
     store.pragma(`max_page_count = ${store.pragma('page_count', { simple: true })}`);
-    await ended(jobs);
-    expect(troubles).toMatchObject([{ code: 'SQLITE_FULL' }]);
+    await expect.poll(() => troubles, { interval: 5 }).toMatchObject([{ code: 'SQLITE_FULL' }]);
     const failed = { state: 'failed', message: 'no goods' };
     expect(await statusOf(jobs, id)).toMatchObject(failed);
     expect(jobs.list(ANNA)).toMatchObject([failed]);
