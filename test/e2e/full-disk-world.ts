@@ -26,7 +26,7 @@ const TOOLS = '/api/bundle-tools';
 
 export type EndedJob = JobView & { readonly outcome: InstallOutcome | null };
 
-/** A sidecar with two bundles, one folder of which lies on a small disk that a test can fill. */
+/** A sidecar with two bundles and one folder on a small disk, which a test can fill. */
 export class FullDiskWorld {
   readonly client: PanelClient;
   /** The folder on the small disk. */
