@@ -11,6 +11,7 @@ import { uniqueSets } from '../engine/model/physical-indexes.ts';
 import type { Row, TableTarget } from '../engine/rows.ts';
 import { rowText } from '../moving/checksum.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
+import { FirstLines } from './first-lines.ts';
 
 /** A row of a file with the line on which it begins or ends. */
 export interface NumberedRow {
@@ -62,7 +63,7 @@ export class UniqueCheck {
     this.#target = target;
     this.#keys = uniqueSets(target.table).map((names) => ({
       columns: names.map((name) => columnOf(target.table, name, 'key')),
-      seen: new Map(),
+      seen: new FirstLines(),
     }));
   }
 
@@ -97,18 +98,14 @@ export class UniqueCheck {
 
 interface UniqueKey {
   readonly columns: readonly Column[];
-  /** First line of each key of the file, by 64 bits of its SHA-256: a key of any length takes the same room. */
-  readonly seen: Map<bigint, number>;
+  readonly seen: FirstLines;
 }
 
 /** The line that has the key already, or null. */
 function remember(key: UniqueKey, row: Row, line: number): number | null {
   if (!isWhole(key, row)) return null;
   const digest = createHash('sha256').update(rowText(key.columns, row)).digest().readBigUInt64LE();
-  const first = key.seen.get(digest);
-  if (first !== undefined) return first;
-  key.seen.set(digest, line);
-  return null;
+  return key.seen.earlier(digest, line);
 }
 
 /** NULL equals nothing, and a generated id is not known yet. */

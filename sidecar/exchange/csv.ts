@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify/sync';
 import type { Column } from '#protocol/columns.ts';
@@ -74,14 +75,14 @@ export function csvReader({ nullText }: Pick<CsvOptions, 'nullText'>): RowReader
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
     });
-    const feeding = feed(withCommas(text, columns), parser);
+    // Its fault is the parser's too.
+    const feeding = pipeline(withCommas(text, columns), parser).catch(() => undefined);
     let names: readonly string[] | null = null;
     try {
       for await (const item of parser as AsyncIterable<ParsedRecord>) {
         if (names === null) names = headerOf(item.record, columns);
         else if (!isBlank(item, names)) yield recordOf(item, names, columns);
       }
-      await feeding;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       // The header may be lost with it.
@@ -89,7 +90,7 @@ export function csvReader({ nullText }: Pick<CsvOptions, 'nullText'>): RowReader
       yield { line: Number(error.lines ?? 0), refusal: `this is no CSV: ${error.message}` };
     } finally {
       parser.destroy();
-      await feeding.catch(() => undefined);
+      await feeding;
     }
     if (names === null) throw new RowFileError('the file is empty: expected a header with the names of columns');
   };
@@ -123,26 +124,6 @@ function refuseSemicolons(part: string, columns: ReadonlyMap<string, Column>): v
   throw new RowFileError(
     'header: fields are separated by semicolons: save the file with commas, and with decimal points',
   );
-}
-
-/** Writes only as fast as records are taken. */
-async function feed(text: AsyncIterable<string>, parser: ReturnType<typeof parse>): Promise<void> {
-  try {
-    for await (const part of text) {
-      if (parser.destroyed) return;
-      if (!parser.write(part)) await drained(parser);
-    }
-    parser.end();
-  } catch (error) {
-    parser.destroy(error as Error);
-  }
-}
-
-function drained(parser: ReturnType<typeof parse>): Promise<void> {
-  return new Promise((resolve) => {
-    parser.once('drain', resolve);
-    parser.once('close', resolve);
-  });
 }
 
 /** Spreadsheets may end a file with lines that hold nothing. */
