@@ -1,6 +1,7 @@
 import { BackupDesk } from './backup/backup-desk.ts';
 import { ContinuousBackup } from './backup/continuous/continuous-backup.ts';
 import { backupReport } from './backup-report.ts';
+import { keyMarks } from './cluster/key-marks.ts';
 import { Neighbours } from './cluster/neighbours.ts';
 import { Revocations } from './cluster/revocations.ts';
 import type { SidecarConfig } from './config/load-config.ts';
@@ -67,7 +68,8 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const instance = Instance.open(config.dataFolder);
   const engineClocks = { now, ...(options.monotonicNow && { monotonicNow: options.monotonicNow }) };
   const engine = await openEngine(config.database, { log: engineLog, ...engineClocks, instance: () => instance.id });
-  const neighbours = new Neighbours({ instance, engine, version: VERSION, ...engineClocks, log: engineLog });
+  const keys = keyMarks(config.keys);
+  const neighbours = new Neighbours({ instance, engine, version: VERSION, keys, ...engineClocks, log: engineLog });
   const revocations = new Revocations({ engine, kids: config.keys.map(({ kid }) => kid), log: engineLog });
   const base = { config, engine, catalog: new SchemaCatalog(engine, now), now, log: engineLog };
   let writeBehind: RunningWriteBehind | null = null;

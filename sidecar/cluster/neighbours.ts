@@ -3,6 +3,7 @@ import type { SidecarRow } from '../engine/cluster/cluster-calls.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import type { Instance } from '../security/instance.ts';
+import { type KeyMarks, writeKeyMarks } from './key-marks.ts';
 
 const BEAT_MS = 10_000;
 /** Interval of looks at the others: a new sidecar is known that soon. */
@@ -23,8 +24,9 @@ export interface Neighbour extends SidecarRow {
 
 export interface NeighboursOptions {
   readonly instance: Instance;
-  readonly engine: Pick<Engine, 'cluster' | 'leases'>;
+  readonly engine: Pick<Engine, 'cluster' | 'leases' | 'transfer'>;
   readonly version: string;
+  readonly keys: KeyMarks;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Milliseconds that never go back. */
@@ -38,6 +40,8 @@ export class Neighbours {
   readonly #seen = new Map<string, { readonly row: SidecarRow; readonly since: number }>();
   /** Times that this process has tried to write; null before the first. */
   #written: number[] | null = null;
+  /** Instance for which the keys are told. */
+  #toldKeysOf: string | null = null;
   #url = '';
   #timers: readonly NodeJS.Timeout[] = [];
   /** Never rejects. */
@@ -112,8 +116,13 @@ export class Neighbours {
     await this.#beat;
     const seenAt = this.#written?.at(-1);
     if (seenAt === undefined) return;
-    const row = { instance: this.instance, seenAt };
-    await this.#options.engine.cluster.dropSidecar(row, this.#bounds()).catch(() => {});
+    await this.#drop({ instance: this.instance, seenAt }).catch(() => {});
+  }
+
+  async #drop({ instance, seenAt }: Pick<SidecarRow, 'instance' | 'seenAt'>): Promise<void> {
+    const { engine } = this.#options;
+    await engine.cluster.dropSidecar({ instance, seenAt }, this.#bounds());
+    await writeKeyMarks(engine, instance, null, this.#bounds());
   }
 
   #beatSoon(): void {
@@ -153,6 +162,14 @@ export class Neighbours {
     await cluster.putSidecar(row, own?.seenAt ?? null, this.#bounds());
     this.#noteBeat();
     await leases.look(this.#bounds());
+    await this.#tellKeys();
+  }
+
+  async #tellKeys(): Promise<void> {
+    const { instance } = this;
+    if (this.#toldKeysOf === instance) return;
+    await writeKeyMarks(this.#options.engine, instance, this.#options.keys, this.#bounds());
+    this.#toldKeysOf = instance;
   }
 
   /** Another process writes the same row: a copy of this sidecar's whole disk runs elsewhere. */
@@ -181,7 +198,7 @@ export class Neighbours {
       const before = this.#seen.get(row.instance);
       if (before?.row.seenAt !== row.seenAt) this.#seen.set(row.instance, { row, since: now });
       else if (now - before.since > FORGOTTEN_MS && row.instance !== this.instance) {
-        void this.#options.engine.cluster.dropSidecar(row, this.#bounds()).catch(() => {});
+        void this.#drop(row).catch(() => {});
       }
     }
   }

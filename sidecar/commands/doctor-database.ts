@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ApiError } from '#protocol/errors.ts';
+import { keyMarks, readKeyMarks, unequalKeys } from '../cluster/key-marks.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { DatabaseFacts, Engine } from '../engine/engine.ts';
@@ -73,12 +74,19 @@ function clockFinding({ time }: DatabaseFacts, now: number, maxSkewSeconds: numb
 }
 
 /** Others by their rows: whether one lives is seen only by a sidecar that runs. */
-async function* sidecarFindings(engine: Engine, { dataFolder }: SidecarConfig): AsyncGenerator<Finding> {
+async function* sidecarFindings(engine: Engine, { dataFolder, keys }: SidecarConfig): AsyncGenerator<Finding> {
   const own = readId(dataFolder);
+  const ownKeys = keyMarks(keys);
   for (const { instance, box, url, version, seenAt } of await engine.cluster.listSidecars(bounds())) {
     if (instance === own) continue;
-    const seen = `last seen ${new Date(seenAt).toISOString()} by its own clock`;
-    yield { verdict: 'ok', what: 'sidecar', found: `${instance} on ${box} (${url}, ${version}), ${seen}` };
+    const what = 'sidecar';
+    const name = `${instance} on ${box} (${url}, ${version})`;
+    yield { verdict: 'ok', what, found: `${name}, last seen ${new Date(seenAt).toISOString()} by its own clock` };
+    const others = await readKeyMarks(engine, instance, bounds());
+    const unequal = others === null ? [] : unequalKeys(ownKeys, others);
+    if (unequal.length === 0) continue;
+    const found = `${name} has other keys or secrets: ${unequal.join(', ')}; a game server that moves there is refused`;
+    yield { verdict: 'warn', what, found, advice: 'copy `keys` and secrets/ from one box to all, and restart them' };
   }
 }
 

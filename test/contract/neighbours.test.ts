@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { SidecarRow } from '#engine/cluster/cluster-calls.ts';
 import type { Engine } from '#engine/engine.ts';
@@ -7,7 +9,7 @@ import { Neighbours } from '#sidecar/cluster/neighbours.ts';
 import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { Instance } from '#sidecar/security/instance.ts';
-import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { keyOf, secretOf, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -35,6 +37,14 @@ interface Health {
 }
 const rows = () => engine.cluster.listSidecars(bounds());
 
+/** Findings about other sidecars, beside the first one. */
+async function foundByDoctor(): Promise<object[]> {
+  const lines: string[] = [];
+  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
+  await runDoctor(['--config', first.configFile], { environment: {} }, io);
+  return lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'sidecar');
+}
+
 it('each sidecar says who it is, and which others use its database', async () => {
   const second = await startSidecar({ database });
   const ids = [first, second].map(({ client }) => client.must<Health>('health').then(({ instance }) => instance));
@@ -45,15 +55,29 @@ it('each sidecar says who it is, and which others use its database', async () =>
   await vi.waitFor(async () => expect(await rows()).toHaveLength(2), 10_000);
   const told = (await rows()).find(({ instance }) => instance === two);
   expect(told).toMatchObject({ box: hostname(), url: second.address, version: expect.stringMatching(/^\d+\.\d+/) });
-  const lines: string[] = [];
-  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
-  await runDoctor(['--config', first.configFile], { environment: {} }, io);
-  const found = lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'sidecar');
-  expect(found).toEqual([
+  expect(await foundByDoctor()).toEqual([
     { verdict: 'ok', what: 'sidecar', found: expect.stringContaining(`${two} on ${hostname()}`) },
   ]);
   await second.stop();
   expect((await rows()).map(({ instance }) => instance)).toEqual([one]);
+});
+
+it('doctor names a box whose keys or secrets are others', async () => {
+  const rotated = keyOf('local', {
+    secret: secretOf('new'),
+    previousSecretFile: 'before',
+    previousUntil: '2100-01-01T00:00:00Z',
+  });
+  const folder = testFolder();
+  writeFileSync(join(folder, 'before'), secretOf('local'), { mode: 0o600 });
+  const second = await startSidecar({ database, folder, config: { keys: [rotated, keyOf('second')] } });
+  const { instance } = await second.client.must<Health>('health');
+  const found = expect.stringMatching(new RegExp(`^${instance} .* has other keys or secrets: local, second; `));
+  const warned = { verdict: 'warn', what: 'sidecar', found, advice: expect.stringContaining('copy `keys`') };
+  await vi.waitFor(async () => expect(await foundByDoctor()).toContainEqual(warned), 10_000);
+  await second.stop();
+  expect(await foundByDoctor()).toEqual([]);
+  expect(await engine.transfer.readMark(`sidecar_keys:${instance}`, bounds())).toBeNull();
 });
 
 it('a sidecar sees others by their rows alone, whatever their clocks say, and knows a twin', async () => {
@@ -63,6 +87,7 @@ it('a sidecar sees others by their rows alone, whatever their clocks say, and kn
     instance: Instance.open(testFolder()),
     engine,
     version: '1.0.0',
+    keys: new Map(),
     now: () => 5,
     monotonicNow: () => monotonic,
     log: (_level, _message, fields) => told.push(fields),
