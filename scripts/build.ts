@@ -31,7 +31,10 @@ const INPUTS = [
 /** Pages that lines of the sidecar send an owner to. */
 const SHIPPED_PAGES = [
   'backup.md',
+  'cluster.md',
   'configuration.md',
+  'databases.md',
+  'grafana',
   'moving.md',
   'operations.md',
   'panel-remote.md',
@@ -67,7 +70,9 @@ function completeSidecar(folder: string): void {
   copyFileSync(join(ROOT, 'sidecar/README.md'), join(folder, 'README.md'));
   copyFileSync(join(ROOT, 'vfs/sidecar.example.json'), join(folder, 'sidecar.example.json'));
   cpSync(join(ROOT, 'sidecar/service'), join(folder, 'service'), { recursive: true });
-  for (const page of SHIPPED_PAGES) cpSync(join(ROOT, 'docs', page), join(folder, 'docs', page));
+  for (const page of SHIPPED_PAGES) {
+    cpSync(join(ROOT, 'docs', page), join(folder, 'docs', page), { recursive: true });
+  }
 }
 
 /** Everything of dist/, into a folder that is empty or not there. */
