@@ -76,6 +76,7 @@ describe('npm run package', () => {
       (path) =>
         path.endsWith('.json') &&
         !path.includes('/panel/assets/') &&
+        !path.includes('/docs/grafana/') &&
         !/package\.json$|bundle\.json$|^sidecar\/RELEASE\.json$/.test(path),
     );
     expect(json.filter((path) => !path.endsWith('.example.json'))).toEqual([]);

@@ -46,7 +46,7 @@ it('a program that answers something else, as one of another version may, ends n
   const lines: object[] = [];
   const backups = start(program, 'backups', await sidecar('one'), lines);
   await expect
-    .poll(() => lines, { timeout: 30_000 })
+    .poll(() => lines, { timeout: 50_000 })
     .toEqual([
       {
         level: 'error',
@@ -65,12 +65,12 @@ it('of several sidecars one makes the backup, and the others say who', async () 
   const lines: object[] = [];
   const one = await sidecar('one');
   const first = start(program, 'first', one, lines);
-  await expect.poll(() => lines, { timeout: 30_000 }).toMatchObject([{ message: 'backup made' }]);
+  await expect.poll(() => lines, { timeout: 50_000 }).toMatchObject([{ message: 'backup made' }]);
   const isGivenBack = async () => !(await one.leases.isHeld('backup', { deadline: performance.now() + 5000 }));
   await expect.poll(isGivenBack, { timeout: 10_000 }).toBe(true);
   const second = start(program, 'second', await sidecar('two'), lines);
   await expect
-    .poll(() => lines[1], { timeout: 30_000 })
+    .poll(() => lines[1], { timeout: 50_000 })
     .toMatchObject({
       message: 'another sidecar of the database made the backup of this time',
       box: hostname(),
