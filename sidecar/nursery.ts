@@ -18,6 +18,15 @@ export function holdNursery(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
+/**
+ * For a command, which moves any number of rows beside a game server and keeps few of them: new objects stay in the space that V8
+ * begins with, and old ones in a fifth more than was alive last. By itself V8 lets ten times as much pile up before it looks.
+ */
+export function holdHeap(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=20');
+}
+
 function nurseryBytes(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0;
 }
