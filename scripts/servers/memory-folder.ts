@@ -6,7 +6,7 @@ const ENOUGH_BYTES = 4 * 2 ** 30;
 
 /**
  * A folder in memory for data that is thrown away: a database waits for the disk at many steps, and each wait is milliseconds.
- * What a killed process has written stays there as it would on a disk.
+ * Writes of a killed process stay there as they would on a disk.
  *
  * @returns undefined on a machine without one, or with little room in it
  */

@@ -85,7 +85,7 @@ Three sidecars on three nodes of MariaDB Galera against three on one node of it,
 |---|---:|---:|---:|
 ${spreadRows.join('\n')}
 
-One sidecar while another one lives: a write of a client that names no sidecar records its nonce in its own transaction, one of the
+A sidecar beside a second one: a write of a client that names no sidecar records its nonce in its own transaction, one of the
 connector does not ([cluster.md](cluster.md)). Inserts a second, in brackets the sidecar's processor time for one:
 
 | | alone | client that names no sidecar | connector |

@@ -88,7 +88,7 @@ describe.each(['post', 'auto', 'stream'])('an address that hangs, with transport
     await hang({ transport });
   });
 
-  it('is left by calls that may be repeated, each of which is sent once to the next', async () => {
+  it('is left by calls that may be repeated, and each is sent once to the next', async () => {
     const tickets = [rig.call('find', FIND), rig.call('insert', KEYED), rig.call('delete', FIND)];
     for (const ticket of tickets) expect((await rig.result(ticket)).State).toBe('ok');
     expect(counts()).toEqual([3, 3]);
