@@ -57,9 +57,8 @@ export class Exports {
   #callPacked(texts: readonly string[], caller: string | undefined): string {
     const replies: string[] = [];
     for (let at = 0; at < texts.length; at += 2) {
-      const call = texts.slice(at, at + 2);
-      const asked = { texts: call.every((text) => text.isWellFormed()) ? call : null, isTooLong: false };
-      const ticket = this.#connector.accept(asked, caller);
+      const call = readQuestion(texts.slice(at, at + 2), CALL_FIELDS, this.#bytes);
+      const ticket = this.#connector.accept(call, caller);
       replies.push(ticket.Id, ticket.Error);
     }
     return packTexts(replies);
