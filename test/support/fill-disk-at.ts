@@ -1,7 +1,7 @@
 import fs, { existsSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import SQLite from 'better-sqlite3';
 import { fillDisk } from '#scripts/servers/small-disk.ts';
+import { watchSql } from './watch-sql.ts';
 
 /**
  * Preloaded into a program under test (`NODE_OPTIONS=--import …`): another program takes all room of the disk of
@@ -16,8 +16,6 @@ export interface FillAt {
   readonly time: number;
 }
 
-type Method = (this: { readonly source?: string }, ...rest: unknown[]) => unknown;
-
 const folder = process.env.FILL_FOLDER ?? '';
 const at = process.env.FILL_AT ?? '';
 let passed = 0;
@@ -29,15 +27,6 @@ function pass(moment: string): void {
   if (passed === wanted.time) fillDisk(folder);
 }
 
-function watch(holder: object, name: 'run' | 'get' | 'all' | 'exec'): void {
-  const original = Reflect.get(holder, name) as Method;
-  const watched: Method = function watched(...rest) {
-    pass(this.source ?? String(rest[0]));
-    return original.apply(this, rest);
-  };
-  Object.defineProperty(holder, name, { value: watched });
-}
-
 const statfs = fs.statfsSync;
 fs.statfsSync = ((...args: Parameters<typeof statfs>) => {
   const found = statfs(...args);
@@ -46,8 +35,7 @@ fs.statfsSync = ((...args: Parameters<typeof statfs>) => {
 }) as typeof statfs;
 syncBuiltinESMExports();
 
-const db = new SQLite(':memory:');
-const statement = Object.getPrototypeOf(db.prepare('SELECT 1')) as object;
-for (const name of ['run', 'get', 'all'] as const) watch(statement, name);
-watch(SQLite.prototype as object, 'exec');
-db.close();
+watchSql(({ sql }, run) => {
+  pass(sql);
+  return run();
+});
