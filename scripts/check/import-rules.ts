@@ -22,12 +22,13 @@ const ENGINE = [
   'sidecar/engine/',
   'sidecar/columns/',
   'sidecar/deadline.ts',
+  'sidecar/full-disk.ts',
   'sidecar/log-event.ts',
   'sidecar/server-url.ts',
   PROTOCOL,
 ];
 /** Zones that every part of the panel may import. */
-const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/'];
+const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/', 'sidecar/full-disk.ts'];
 const PANEL_PARTS = [
   ...PANEL,
   ...[
@@ -122,7 +123,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/schema/', zones: ['sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
   {
     path: 'sidecar/moving/',
-    zones: ['sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
+    zones: ['sidecar/full-disk.ts', 'sidecar/schema/', 'sidecar/engine/', 'sidecar/columns/', PROTOCOL],
     packages: [],
   },
   {
@@ -177,7 +178,7 @@ export const ZONES: readonly Zone[] = [
   // The log on the disk knows nothing of what is written in it.
   {
     path: 'sidecar/write-behind/journal/',
-    zones: ['sidecar/folder-lock.ts', 'sidecar/log-event.ts', 'sidecar/engine/', PROTOCOL],
+    zones: ['sidecar/folder-lock.ts', 'sidecar/full-disk.ts', 'sidecar/log-event.ts', 'sidecar/engine/', PROTOCOL],
     packages: [],
   },
   {
@@ -232,7 +233,11 @@ export const ZONES: readonly Zone[] = [
   // Shared by server and browser.
   { path: 'sidecar/panel/shapes/', zones: [], packages: [] },
   { path: 'sidecar/panel/web/', zones: ['sidecar/panel/shapes/'], packages: ['preact', 'uplot'], node: [] },
-  { path: 'sidecar/panel/store/', zones: ['sidecar/folder-lock.ts'], packages: ['better-sqlite3'] },
+  {
+    path: 'sidecar/panel/store/',
+    zones: ['sidecar/folder-lock.ts', 'sidecar/full-disk.ts'],
+    packages: ['better-sqlite3'],
+  },
   { path: 'sidecar/panel/accounts/', zones: PANEL, packages: [] },
   {
     path: 'sidecar/panel/second-factor/',
@@ -486,6 +491,7 @@ export const ZONES: readonly Zone[] = [
   },
   { path: 'sidecar/config/', zones: ['sidecar/security/', 'sidecar/server-url.ts', PROTOCOL], packages: ['zod'] },
   { path: 'sidecar/deadline.ts', zones: [], packages: [] },
+  { path: 'sidecar/full-disk.ts', zones: [], packages: [] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
   { path: 'sidecar/server-url.ts', zones: [], packages: [] },
@@ -533,7 +539,14 @@ export const ZONES: readonly Zone[] = [
   {
     path: 'sidecar/commands/',
     zones: [
-      ...['sidecar/', ...SIDECAR_PARTS, 'sidecar/engine/', 'sidecar/program-folder.ts', PROTOCOL],
+      ...[
+        'sidecar/',
+        ...SIDECAR_PARTS,
+        'sidecar/engine/',
+        'sidecar/full-disk.ts',
+        'sidecar/program-folder.ts',
+        PROTOCOL,
+      ],
       ...['accounts', 'audit', 'second-factor', 'shapes', 'store', 'tokens'].map((name) => `sidecar/panel/${name}/`),
     ],
     packages: ['semver'],

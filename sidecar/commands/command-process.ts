@@ -1,3 +1,4 @@
+import { isFullDisk } from '../full-disk.ts';
 import type { MoveReport } from '../moving/report.ts';
 import { MoveProgress } from './move-progress.ts';
 
@@ -61,8 +62,8 @@ export function outliveReaders(): void {
   }
 }
 
-function outputFault({ code, message }: NodeJS.ErrnoException): string {
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return `standard output cannot be written: ${message}`;
+function outputFault(error: Error): string {
+  if (!isFullDisk(error)) return `standard output cannot be written: ${error.message}`;
   return 'standard output goes to a full disk: make room there, and run the same command again';
 }
 

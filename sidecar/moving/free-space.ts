@@ -1,12 +1,9 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { DiskFullError } from '../engine/disk-full.ts';
+import { isFullDisk, isFullFile, RESERVE_BYTES } from '../full-disk.ts';
 import { grouped, MoveRefused } from './report.ts';
 
-/** Left to everything else on the disk: a database beside the backups must not stop for them. */
-const RESERVE_BYTES = 64 * 2 ** 20;
-/** SQLite has two more codes for it: of a reader that needs shared memory beside the file, and of a statement. */
-const FULL_CODES: readonly unknown[] = ['ENOSPC', 'SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'];
 const NOTHING_CHANGED = 'Nothing was changed';
 
 /** Work that takes room on the disk of a folder, for the line about it. */
@@ -67,7 +64,8 @@ export function fullDiskRefusal(error: unknown, work: DiskWork): MoveRefused | n
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EDQUOT')
     return new MoveRefused(`the quota of this account is used up in ${folder}: raise it. ${after}`);
-  return FULL_CODES.includes(code) ? new MoveRefused(`${fullText(folder, needed)}. ${after}`) : null;
+  const isFull = isFullDisk(error) || isFullFile(error);
+  return isFull ? new MoveRefused(`${fullText(folder, needed)}. ${after}`) : null;
 }
 
 function fullText(folder: string, needed: number | undefined): string {

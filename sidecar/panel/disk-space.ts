@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { isFullDisk, RESERVE_BYTES } from '#sidecar/full-disk.ts';
 import { PanelError } from './panel-error.ts';
 
 /** Content that is about to be written. */
@@ -10,8 +11,6 @@ export interface NeededSpace {
 
 /** The reserve alone counts: the size is judged when it is known. */
 export const UNKNOWN_SIZE: NeededSpace = { bytes: 0 };
-/** Room that stays free for the database, the journal and the logs. */
-const RESERVE_BYTES = 64 * 2 ** 20;
 const BLOCK_BYTES = 4096;
 const MEBIBYTE = 2 ** 20;
 
@@ -37,12 +36,6 @@ export async function namingFullDisk<Result>(
     if (!isFullDisk(error)) throw error;
     throw fullDisk(folder, needed, await freeSpace(folder));
   }
-}
-
-/** A disk, or the quota of the account on it, has no room. */
-export function isFullDisk(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 async function freeSpace(folder: string): Promise<Required<NeededSpace>> {

@@ -1,5 +1,6 @@
 import SQLite from 'better-sqlite3';
 import { ApiError, type ApiErrorCode } from '#protocol/errors.ts';
+import { isFullFile } from '#sidecar/full-disk.ts';
 import { DETAILS_IN_LOG } from '../log.ts';
 import { duplicateMessage, faultPlace, UnusableDatabaseError } from '../model/failures.ts';
 import { StaleSchemaError } from '../rows.ts';
@@ -17,8 +18,6 @@ export interface Diagnosis {
 const CANNOT_OPEN = 'the file cannot be opened: check that the folder exists and that the user may write there';
 
 const DISK_FULL = 'the disk is full: free some space; writes go on by themselves then';
-/** The second one: no room for the shared memory beside the file, which even a reader needs. */
-const FULL_CODES: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'];
 
 /** Advice by primary result code of SQLite, for codes that mean a fault of the file or its disk. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
@@ -52,7 +51,7 @@ function isFolderFailure(error: unknown): error is Error {
 }
 
 function diagnoseSqlite(error: InstanceType<typeof SQLite.SqliteError>): Diagnosis {
-  if (FULL_CODES.includes(error.code)) return { ...broken(DISK_FULL), failure: { ...FAILED, isDiskFull: true } };
+  if (isFullFile(error)) return { ...broken(DISK_FULL), failure: { ...FAILED, isDiskFull: true } };
   const primary = error.code.split('_').slice(0, 2).join('_');
   if (primary === 'SQLITE_CONSTRAINT') return harmless('constraint_violation', constraintMessage(error));
   if (primary === 'SQLITE_BUSY' || primary === 'SQLITE_LOCKED') {

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy';
-import { checkDiskSpace, isFullDisk, namingFullDisk } from '../disk-space.ts';
+import { isFullDisk } from '#sidecar/full-disk.ts';
+import { checkDiskSpace, namingFullDisk } from '../disk-space.ts';
 import { PanelError } from '../panel-error.ts';
 import { MAX_UPLOAD_BYTES } from '../shapes/uploads.ts';
 

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { isFullDisk, isFullFile } from '#sidecar/full-disk.ts';
 
 /** The panel's file cannot be used. The message is for the owner: which file, why, and what to do. */
 export class StoreFault extends Error {
@@ -10,18 +11,20 @@ export class StoreFault extends Error {
   }
 
   get isDiskFull(): boolean {
-    return FULL.test(this.code);
+    return isFull(this);
   }
 }
 
-const FULL = /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/;
+function isFull(error: unknown): boolean {
+  return isFullDisk(error) || isFullFile(error);
+}
 
+const FULL_ADVICE = 'cannot grow: the disk is full; free space on it';
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
     /^SQLITE_(BUSY|LOCKED)/,
     'is locked by another program; end that program, such as a backup or an editor of the file',
   ],
-  [FULL, 'cannot grow: the disk is full; free space on it'],
   [
     /^SQLITE_(CORRUPT|NOTADB)/,
     'is damaged; stop the sidecar, then put a copy from a backup in its place, or move it away and set up the panel again',
@@ -37,6 +40,7 @@ export function storeFaultOf(error: unknown, file: string): StoreFault | null {
   const { code } = error as { readonly code?: unknown };
   const isOfFile = error instanceof Database.SqliteError || FILE_CODES.includes(code);
   if (!isOfFile || typeof code !== 'string') return null;
-  const [, advice] = ADVICE.find(([codes]) => codes.test(code)) ?? [null, OTHER_ADVICE];
+  const known = ADVICE.find(([codes]) => codes.test(code))?.[1] ?? OTHER_ADVICE;
+  const advice = isFull(error) ? FULL_ADVICE : known;
   return new StoreFault(`panel.data: ${file} ${advice} (${code})`, code);
 }

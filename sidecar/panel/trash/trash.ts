@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isFullDisk } from '#sidecar/full-disk.ts';
 import { PanelError } from '../panel-error.ts';
 import type { TrashedBundle } from '../shapes/bundles.ts';
 import { plainFolder, unavailable } from './bundle-place.ts';
@@ -156,7 +157,7 @@ async function renameFolder(from: string, to: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EXDEV') throw new PanelError('bundles.linked', { detail: `${from} lies on another disk` });
-    if (code === 'ENOSPC' || code === 'EDQUOT') throw new PanelError('disk.full');
+    if (isFullDisk(error)) throw new PanelError('disk.full');
     throw unavailable(`${from} cannot be moved: ${code}`);
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { EngineLog } from '#engine/log.ts';
+import { isFullDisk, isFullFile } from '../../full-disk.ts';
 import { type Disk, type FolderLock, readAt, writeAll } from './disk.ts';
 import type { NamespaceState } from './entries.ts';
 import { BLOCK_BYTES } from './frame.ts';
@@ -32,12 +33,6 @@ export interface OpenContent extends JournalContent {
  */
 const POSITIONS_LEFT_OUT = 2 ** 20;
 
-/** Codes of the system, and of SQLite, which holds the lock. */
-const LOCK_FAULTS: readonly (readonly [RegExp, string])[] = [
-  [/^SQLITE_READONLY/, 'this user may not write there'],
-  [/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/, 'its disk is full: make room there, then start again'],
-];
-
 /** @throws Error if the folder cannot be used, or another process uses it */
 export async function lockJournal({ folder, disk }: OpenOptions): Promise<FolderLock> {
   let lock: FolderLock | null;
@@ -45,13 +40,18 @@ export async function lockJournal({ folder, disk }: OpenOptions): Promise<Folder
     await disk.makeFolder(folder);
     lock = await disk.lock(folder);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = LOCK_FAULTS.find(([codes]) => codes.test(`${code}`))?.[1] ?? message;
-    throw new Error(`the journal ${folder} cannot be used: ${reason}`);
+    throw new Error(`the journal ${folder} cannot be used: ${lockFault(error)}`);
   }
   if (lock === null)
     throw new Error(`a sidecar already runs with this configuration; stop it first (it uses the journal ${folder})`);
   return lock;
+}
+
+/** Reason of a fault of the system, or of SQLite, which holds the lock. */
+function lockFault(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (isFullDisk(error) || isFullFile(error)) return 'its disk is full: make room there, then start again';
+  return `${code}`.startsWith('SQLITE_READONLY') ? 'this user may not write there' : message;
 }
 
 /** @throws Error with one line for the owner */
