@@ -48,20 +48,21 @@ export interface UploadInstall {
 /** Archives of bundles: received, inspected without touching the server's folder, then installed or forgotten. */
 export class Uploads {
   readonly #options: UploadsOptions;
-  #underWay = 0;
+  /** Ids of those that arrive now. */
+  readonly #underWay = new Set<string>();
 
   constructor(options: UploadsOptions) {
     this.#options = options;
   }
 
-  /** Removes files of uploads that a crash has cut off, and expired ones. */
+  /** Removes files of uploads that a crash has cut off, and expired ones. The panel serves already: those that arrive stay. */
   open(): void {
     this.#expire();
     const { folder, store } = this.#options;
     if (!existsSync(folder)) return;
     const known = new Set(store.all().map(({ id }) => id));
     for (const name of readdirSync(folder))
-      if (!known.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+      if (!known.has(name) && !this.#underWay.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
   }
 
   /**
@@ -74,11 +75,11 @@ export class Uploads {
     this.#expire();
     const { folder, store } = this.#options;
     const kept = store.all().reduce((sum, { bytes }) => sum + bytes, 0);
-    if (this.#underWay >= MAX_AT_ONCE || kept + announcedBytes(request) > MAX_BYTES)
+    if (this.#underWay.size >= MAX_AT_ONCE || kept + announcedBytes(request) > MAX_BYTES)
       throw new PanelError('upload.full');
     const id = randomBytes(12).toString('hex');
     const own = join(folder, id);
-    this.#underWay += 1;
+    this.#underWay.add(id);
     try {
       mkdirSync(own, { recursive: true, mode: 0o700 });
       const { name, bytes } = await receiveUpload(request, join(own, ARCHIVE));
@@ -92,7 +93,7 @@ export class Uploads {
       rmSync(own, { recursive: true, force: true });
       throw error;
     } finally {
-      this.#underWay -= 1;
+      this.#underWay.delete(id);
     }
   }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstallOutcome } from '#panel/shapes/installs.ts';
 import type { Upload } from '#panel/shapes/uploads.ts';
@@ -298,6 +299,19 @@ describe('a body is refused', () => {
       sent.write(form(zip()).subarray(0, 200), () => sent.destroy());
     });
     await expect.poll(kept).toEqual(before);
+  });
+
+  it('is kept while the panel removes those that its last run left', async () => {
+    const [sent, body, before] = [new PassThrough(), form(zipOf(bundleOf('1.0.0'), 'late/')), kept().length];
+    const headers = { ...multipart(rig.owner), 'content-length': String(body.length) };
+    const answer = rig.owner.raw<{ upload: Upload }>({ method: 'POST', path: PATH, body: sent, headers });
+    sent.write(body.subarray(0, 200));
+    await expect.poll(() => kept().length).toBe(before + 1);
+    rig.panel.services.uploads.open();
+    sent.end(body.subarray(200));
+    const { status, text, body: received } = await answer;
+    expect(status, text).toBe(200);
+    expect(readdirSync(join(uploadFolder(), received.upload.id))).not.toEqual([]);
   });
 
   it('whose account loses the right while it arrives', async () => {
