@@ -49,7 +49,9 @@ describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why
     expect(await ofServer.getByLabel('The server has started').isChecked()).toBe(false);
     await expectAccessible(page);
     await dialog().getByRole('button', { name: 'Save' }).click();
-    const secret = await dialog().getByLabel('Secret').inputValue();
+    // The dialog before it has a field of the same name.
+    const shown = page.getByRole('dialog', { name: 'The secret of the webhook' });
+    const secret = await shown.getByLabel('Secret').inputValue();
     expect(secret).toMatch(/^[\w-]{43}$/);
     await expectAccessible(page);
     await page.keyboard.press('Escape');
