@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runQuarantine } from '#sidecar/commands/quarantine.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { type GaleraCluster, type GaleraNode, startGalera } from '#support/cluster/galera.ts';
 import { startSidecar, type TestSidecar } from '#support/sidecar.ts';
 import { Ledger, NOTHING_WRONG, TABLES } from './acknowledged.ts';
@@ -129,6 +131,53 @@ describe('a schema that changes on one sidecar while the others use it', () => {
     for (const { client } of sidecars) {
       await client.must('count', { namespace: 'together', table: 'things' });
     }
+  });
+});
+
+describe('a table that comes back out of quarantine', () => {
+  const namespace = 'returns';
+  const counted = {
+    name: 't',
+    primaryKey: ['id'],
+    columns: [
+      { name: 'id', type: 'int64', autoIncrement: true },
+      { name: 'name', type: 'string', length: 20 },
+    ],
+  };
+  const quarantine = async (of: TestSidecar, ...args: string[]): Promise<string[]> => {
+    const out: string[] = [];
+    const io = { print: (line: string) => void out.push(line), printError: (line: string) => void out.push(line) };
+    await runQuarantine(args, loadConfig(of.configFile, {}), { ...io, isForPeople: false });
+    return out;
+  };
+
+  it('draws no id that its namesake drew, whichever nodes drew and restored', async () => {
+    // Offsets of the nodes: each draws the numbers of its own row, and its counter knows the others' rows only.
+    const offsets = await Promise.all(
+      cluster.nodes.map(async (each) => Number((await each.admin('SELECT @@GLOBAL.auto_increment_offset'))[0]?.[0])),
+    );
+    const [first, second, third] = [1, 2, 3].map((offset) => sidecar(offsets.indexOf(offset)));
+    if (first === undefined || second === undefined || third === undefined) throw new Error(`offsets ${offsets}`);
+    const sync = (at: TestSidecar, ...tables: object[]) =>
+      at.client.must('schema.sync', { namespace, schema: { tables } });
+    const draw = async (at: TestSidecar): Promise<number> => {
+      const { ids } = await at.client.must<{ ids: number[] }>('insert', {
+        namespace,
+        table: 't',
+        rows: [{ name: 'x' }],
+      });
+      return Number(ids[0]);
+    };
+    await sync(first, counted);
+    const drawn = [await draw(first)];
+    await sync(second);
+    await sync(second, counted);
+    drawn.push(await draw(second));
+    await sync(third, { ...counted, name: 'u', renamedFrom: 't' });
+    const { id } = JSON.parse(`${(await quarantine(third, 'list'))[0]}`) as { id: number };
+    expect(await quarantine(first, 'restore', String(id))).toEqual([`restored table ${namespace}.t with 1 row`]);
+    for (const at of [second, third, first]) drawn.push(await draw(at));
+    expect(new Set(drawn).size).toBe(drawn.length);
   });
 });
 

@@ -4,7 +4,6 @@ import { openEngine } from '#engine/open.ts';
 import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runQuarantine } from '#sidecar/commands/quarantine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
-import { clusterUnderTest } from '../support/cluster/cluster-under-test.ts';
 import { startSidecar, type TestSidecar, unique } from '../support/sidecar.ts';
 import { expectCountedOn } from './data-world.ts';
 
@@ -112,10 +111,7 @@ describe('a table in quarantine', () => {
     expect(await listed(game.namespace)).toEqual([]);
   });
 
-  // Not held on Galera: a node may not count on from an id that another one has drawn, so a table that comes back may draw an
-  // id of the table that had its name meanwhile. Ids within a table stay unique.
-  const itAtOneServer = clusterUnderTest() === null ? it : () => {};
-  itAtOneServer('stays where its name is taken, and its ids are never given again', async () => {
+  it('stays where its name is taken, and its ids are never given again', async () => {
     const game = namespaceOf();
     await game.sync(counted);
     const idOf = async (name: string) => ((await game.insert('t', { name })).result.ids as [number])[0];

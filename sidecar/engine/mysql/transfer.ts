@@ -8,7 +8,7 @@ import type { KeptObject, NewKeptObject, Transfer } from '../transfer.ts';
 import { quoted } from './dialect.ts';
 import type { SchemaCallOptions, SchemaTools } from './schema/context.ts';
 import { createTableSql } from './schema/ddl.ts';
-import { lastId, nextId } from './schema/inspect.ts';
+import { beginAtClause, lastId } from './schema/inspect.ts';
 import { inTransaction } from './schema/turn.ts';
 
 /** The part of the engine that moves whole namespaces. */
@@ -26,8 +26,7 @@ export function createMysqlTransfer(
 }
 
 async function raiseLastId(connection: SchemaConnection, physical: string, last: bigint): Promise<void> {
-  if ((await nextId(connection, physical)) > last) return;
-  await connection.run(`ALTER TABLE ${quoted(physical)} AUTO_INCREMENT=${last + 1n}`);
+  await connection.run(`ALTER TABLE ${quoted(physical)} ${await beginAtClause(connection, physical, last + 1n)}`);
 }
 
 /** The table first: a crash before it is registered leaves a table that is never listed. */

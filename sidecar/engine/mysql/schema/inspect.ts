@@ -38,6 +38,15 @@ export async function nextId(connection: SchemaConnection, physical: string): Pr
   return BigInt(next ?? 1);
 }
 
+/**
+ * Clause of `ALTER TABLE` after which every node of a cluster generates `first`, this node's next id, or a later one. Each node
+ * has a counter of its own, so a counter that is far enough on this node says nothing about the others.
+ */
+export async function beginAtClause(connection: SchemaConnection, physical: string, first: bigint): Promise<string> {
+  const next = await nextId(connection, physical);
+  return `AUTO_INCREMENT=${next > first ? next : first}`;
+}
+
 /** Highest id that the table may have generated; 0 for none. */
 export async function lastId(connection: SchemaConnection, physical: string): Promise<bigint> {
   const last = (await nextId(connection, physical)) - 1n;

@@ -14,7 +14,7 @@ import { placeOf, putBackName } from './away.ts';
 import type { ChangeContext } from './context.ts';
 import { addIndexClauses, alterClauses, createTableSql, markOf } from './ddl.ts';
 import { addColumns, addFilled, fillColumns } from './fill.ts';
-import { columnNames, indexNames, lastId, nextId, tableMarks } from './inspect.ts';
+import { beginAtClause, columnNames, indexNames, lastId, tableMarks } from './inspect.ts';
 
 type ChangeUnit = Extract<Unit, { kind: 'change' }>;
 
@@ -112,8 +112,8 @@ async function restoreTable(context: ChangeContext, table: Table, kept: string):
   const made = await indexNames(connection, kept);
   const clauses = addIndexClauses(physical, table, made);
   if (hasGenerator(table)) {
-    const remembered = (await rememberedLastId(connection, namespace, table.name)) + 1n;
-    if (remembered > (await nextId(connection, kept))) clauses.push(`AUTO_INCREMENT=${remembered}`);
+    const remembered = await rememberedLastId(connection, namespace, table.name);
+    clauses.push(await beginAtClause(connection, kept, remembered + 1n));
   }
   clauses.push(`RENAME TO ${quoted(physical)}`);
   await connection.run(`ALTER TABLE ${quoted(kept)} ${clauses.join(', ')}`);
@@ -146,9 +146,9 @@ async function alterTable(context: ChangeContext, change: TableTransition, fille
   await rememberGenerator(context, change.from, [change.from.name, change.to.name]);
   const clauses = alterClauses({ change, from, to, flavour, filled });
   if (hasGenerator(change.to)) {
-    const next = (await rememberedLastId(connection, namespace, change.to.name)) + 1n;
-    const isCarried = hasGenerator(change.from) && (await nextId(connection, away)) >= next;
-    if (!isCarried) clauses.push(`AUTO_INCREMENT=${next}`);
+    const first = (await rememberedLastId(connection, namespace, change.to.name)) + 1n;
+    const isCarried = hasGenerator(change.from);
+    clauses.push(isCarried ? await beginAtClause(connection, away, first) : `AUTO_INCREMENT=${first}`);
   }
   clauses.push(`COMMENT='${markOf(revision)}'`, `RENAME TO ${quoted(to)}`);
   await connection.run(`ALTER TABLE ${quoted(away)} ${clauses.join(', ')}`);
