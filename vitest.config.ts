@@ -12,6 +12,7 @@ const WAITING_TESTS = [
   'test/{e2e,faults}/**/*.test.ts',
   'test/unit/**/connections.test.ts',
   'test/stream/bounds.test.ts',
+  'test/backup/server-recipes.test.ts',
 ];
 const WAITING_ENGINE_TESTS = ['test/moving/*.test.ts', 'test/engine/*/connections.test.ts'];
 /** Suites that run a second time with every signed call over a stream: sections 3 to 8 of the contract, on SQLite. */

@@ -10,7 +10,10 @@ export const urlVariable = 'TEST_MYSQL9_URL';
 export async function provide(say: (line: string) => void): Promise<Installation> {
   const mysqld = findProgram('mysqld', mysql.SERVER_FOLDERS);
   if (mysqld !== null) return mysql.installationOf('/', mysqld, mysqld);
-  const root = await provideDebianRoot({ name: 'mysql-server', suite: 'sid', packages: ['mysql-server-core'] }, say);
+  const root = await provideDebianRoot(
+    { name: 'mysql-server', suite: 'sid', packages: ['mysql-server-core', 'mysql-client-core'] },
+    say,
+  );
   return mysql.installationOf(root, '/usr/sbin/mysqld', '/usr/sbin/mysqld');
 }
 
