@@ -9,15 +9,17 @@ const CONFIG_FILE = 'server.cfg';
 
 /** Resources of a FiveM or RedM server, also in folders in brackets; those that `server.cfg` ensures start by themselves. */
 export async function readFxResources(root: string): Promise<BundleManifest[]> {
-  const config = (await readSmall(join(root, CONFIG_FILE), root)) ?? '';
-  const ensured = ensuredBy(config);
+  const isEnsured = await readEnsured(root);
   const found: BundleManifest[] = [];
   await collect(join(root, 'resources'), root, [], found);
-  const named = found.map((resource) => ({
-    ...resource,
-    autostart: ensured.has(resource.name) || resource.tags.some((tag) => ensured.has(`[${tag}]`)),
-  }));
+  const named = found.map((resource) => ({ ...resource, autostart: isEnsured(resource.name, resource.tags) }));
   return named.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Whether `server.cfg` starts a resource, by its name or by one of the folders in brackets above it. */
+export async function readEnsured(root: string): Promise<(name: string, categories: readonly string[]) => boolean> {
+  const ensured = ensuredBy((await readSmall(join(root, CONFIG_FILE), root)) ?? '');
+  return (name, categories) => ensured.has(name) || categories.some((category) => ensured.has(`[${category}]`));
 }
 
 async function collect(

@@ -9,6 +9,7 @@ import { EntryRules, foldPath } from './entry-rules.ts';
 /** Folders of the bundles of one server. */
 export interface BundleRoot {
   readonly backend: Exclude<Backend, 'none'>;
+  readonly serverRoot: string;
   /** Real path of `bundles` or `resources`. */
   readonly path: string;
   /** `.panel` beside it, on the same disk, so that a rename is enough. */
@@ -56,7 +57,7 @@ export class BundlePlaces {
     const stats = lstatSync(panel);
     if (!stats.isDirectory()) throw linked(`${panel} is no folder`);
     if (stats.dev !== statSync(path).dev) throw linked(`${panel} is on another disk than ${path}`);
-    return { backend, path, panel };
+    return { backend, serverRoot, path, panel };
   }
 
   /** Every bundle by its folder, also behind a link, which is not followed. */

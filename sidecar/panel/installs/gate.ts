@@ -105,11 +105,17 @@ export class Gate {
   }
 
   #stateOf(name: string, bundles: readonly BundleInfo[]): 'up' | 'down' | 'failed' {
+    if (this.#options.backend === 'fxserver') return this.#fxStateOf(name);
     // Standalone reports its bundles; there a line is only the reason, which any script could print.
-    if (this.#options.backend === 'fxserver' && this.#watch.failureOf(name) !== null) return 'failed';
     const state = bundles.find((bundle) => bundle.name === name)?.state;
     if (state === 'failed') return 'failed';
-    return state === 'started' || this.#watch.hasStarted(name) ? 'up' : 'down';
+    return state === 'started' ? 'up' : 'down';
+  }
+
+  /** By the console alone: FXServer is asked for its resources every few seconds, and may still report the old version. */
+  #fxStateOf(name: string): 'up' | 'down' | 'failed' {
+    if (this.#watch.failureOf(name) !== null) return 'failed';
+    return this.#watch.hasStarted(name) ? 'up' : 'down';
   }
 
   #notes(): Map<string, string> {

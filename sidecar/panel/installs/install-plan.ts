@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { readJsonManifest } from '../bundles/bundle-manifests.ts';
-import { readLuaManifest } from '../bundles/fx-resources.ts';
+import { readEnsured, readLuaManifest } from '../bundles/fx-resources.ts';
 import type { RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import type { EditedBundle } from '../shapes/installs.ts';
@@ -103,6 +103,7 @@ async function planOne(job: RunningJob, root: BundleRoot, bundle: PutBundle, par
   job.log(`making ${name} ready`);
   const sealed = restores === undefined ? await runWork('seal-folder', { folder: staged, carry }, work(job)) : null;
   const manifest = await manifestOf(root, name, staged);
+  const autostart = await startsWithServer(root, name, target, manifest);
   const oldManifest = found === null ? null : await manifestOf(root, name, found.path);
   const next = store.nextNumber(name);
   const oldNumber = found === null ? null : (current?.number ?? next);
@@ -121,7 +122,7 @@ async function planOne(job: RunningJob, root: BundleRoot, bundle: PutBundle, par
     rejected: restores === undefined ? join(versions, String(number)) : staged,
     from: oldManifest?.version ?? (found === null ? null : ''),
     to: manifest.version,
-    autostart: manifest.autostart,
+    autostart,
     hasRun: found === null ? null : false,
   };
 }
@@ -139,4 +140,20 @@ async function manifestOf({ backend }: BundleRoot, name: string, folder: string)
   const lua = () => readLuaManifest(name, folder);
   const found = backend === 'fxserver' ? ((await lua()) ?? (await json())) : ((await json()) ?? (await lua()));
   return found ?? { version: '', autostart: false };
+}
+
+/** The bundle need not be in place yet. Resources of FXServer start by `server.cfg`, never by their manifest. */
+async function startsWithServer(
+  { backend, path, serverRoot }: BundleRoot,
+  name: string,
+  target: string,
+  manifest: { readonly autostart: boolean },
+): Promise<boolean> {
+  if (backend !== 'fxserver') return manifest.autostart;
+  const categories = relative(path, dirname(target)).split(sep);
+  const isEnsured = await readEnsured(serverRoot);
+  return isEnsured(
+    name,
+    categories.map((folder) => folder.slice(1, -1)),
+  );
 }

@@ -10,14 +10,19 @@ export interface GateLines {
 const MAX_REASON_CHARS = 300;
 /** Standalone server: `FAILED  shop: its reason`. */
 const STANDALONE_FAILED = /\bFAILED\s+([\w.-]+): (.*)$/;
-/** FXServer, while it loads a resource. */
+/** Name of a resource in a line of FXServer, which often ends with a full stop. */
+const FX_NAME = '([\\w.-]*[\\w-])';
+/** FXServer, while it loads a resource (citizenfx/fivem: `ServerResources.cpp`, the runtimes of scripts). */
 const FX_FAILED = [
-  /(?:Couldn't|Could not|Failed to) (?:load|start) resource "?([\w.-]+)/i,
-  /(?:Error|Failed) (?:loading|parsing|to load) script .*?@?([\w.-]+)[/\\]/i,
+  new RegExp(`(?:Couldn't|Could not|Failed to) (?:find|load|start) resource "?${FX_NAME}`, 'i'),
+  new RegExp(`Could not (?:find|start) dependency .+ for resource ${FX_NAME}`, 'i'),
+  new RegExp(`Error (?:loading|parsing) script .+? in resource ${FX_NAME}`, 'i'),
 ];
+/** A file that is missing: no resource is named, and the next one that starts is the one that asked for it. */
+const FX_NOT_LOADED = /Failed to load script /i;
 const FX_ERROR = /SCRIPT ERROR: (?:.*?)@@?([\w.-]+)[/\\]/;
-const FX_STARTED = /Started resource ([\w.-]+)/;
-const FX_STOPPED = /Stopping resource ([\w.-]+)/;
+const FX_STARTED = new RegExp(`Started resource ${FX_NAME}`);
+const FX_STOPPED = new RegExp(`Stopping resource ${FX_NAME}`);
 
 export interface BundleErrors {
   readonly count: number;
@@ -32,6 +37,8 @@ export class LineWatch {
   readonly #errors = new Map<string, BundleErrors>();
   readonly #started = new Set<string>();
   readonly #stopped = new Set<string>();
+  /** Line about a script that could not be loaded, until a resource has started. */
+  #notLoaded: string | null = null;
 
   constructor(lines: GateLines, backend: Backend) {
     this.#isFx = backend === 'fxserver';
@@ -50,6 +57,7 @@ export class LineWatch {
     return this.#errors.get(name) ?? null;
   }
 
+  /** Whether the bundle has started since the watch began, and has not stopped again. */
   hasStarted(name: string): boolean {
     return this.#started.has(name);
   }
@@ -75,10 +83,22 @@ export class LineWatch {
     const [, stopped] = FX_STOPPED.exec(line) ?? [];
     const [, failed] = FX_FAILED.map((pattern) => pattern.exec(line)).find((match) => match !== null) ?? [];
     const [, faulty] = FX_ERROR.exec(line) ?? [];
-    if (started !== undefined) this.#started.add(started);
-    if (stopped !== undefined) this.#stopped.add(stopped);
+    if (started !== undefined) this.#takeStart(started);
+    if (stopped !== undefined) this.#takeStop(stopped);
     if (failed !== undefined) this.#fail(failed, line);
     else if (faulty !== undefined) this.#takeError(faulty, line);
+    else if (FX_NOT_LOADED.test(line)) this.#notLoaded ??= line;
+  }
+
+  #takeStart(name: string): void {
+    this.#started.add(name);
+    if (this.#notLoaded !== null) this.#fail(name, this.#notLoaded);
+    this.#notLoaded = null;
+  }
+
+  #takeStop(name: string): void {
+    this.#stopped.add(name);
+    this.#started.delete(name);
   }
 
   /** Before the start has ended an error is one of the load. */

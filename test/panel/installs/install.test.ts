@@ -82,10 +82,7 @@ describe('on a running server', () => {
   });
 
   it('a rollback puts the last version back, and a second one undoes the first', async () => {
-    const rollback = async (body: object) => {
-      const { body: answer } = await rig.owner.post<{ status: { id: string } }>('/api/bundles/rollback', body);
-      return await rig.ended(answer.status.id);
-    };
+    const rollback = async (body: { name: string; version?: number }) => rig.ended(await rig.rollback(body));
     expect((await rollback({ name: 'shop' })).outcome.bundles).toMatchObject([
       { from: '1.1.0', to: '1.0.0', state: 'kept' },
     ]);

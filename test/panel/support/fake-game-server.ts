@@ -1,8 +1,9 @@
 // A game server that misbehaves on demand. Options: --ignore-stop, --ignore-sigterm, --grandchild (one that outlives it),
 // --stubborn-grandchild (and ignores SIGTERM), --escaped-grandchild (of a group of its own, with our output), --crash-at-start,
 // --silent, --ticks MS (a numbered line each time), --bytes HEX, --http PORT (as FXServer answers there). Lines on its input: quit, crash CODE, kill, flood COUNT,
-// env, hang; others are answered.
+// env, hang, load NAME (runs the lines of bundles/NAME/on-load.txt); others are answered.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const options = new Set(process.argv.slice(2));
@@ -44,6 +45,8 @@ function run(line: string): void {
   else if (command === 'kill') process.kill(process.pid, 'SIGKILL');
   else if (command === 'flood') flood(Number(words[0]));
   else if (command === 'env') say(`env ${JSON.stringify(process.env)}`);
+  else if (command === 'load')
+    for (const each of readFileSync(`bundles/${words[0]}/on-load.txt`, 'utf8').split('\n')) run(each);
   else if (command === 'hang') for (;;);
   else say(`did ${line}`);
 }

@@ -61,9 +61,11 @@ export class InstallRig {
   readonly root: string;
   readonly panel: TestPanel;
   readonly owner: PanelClient;
+  readonly #bundles: string;
 
-  private constructor(root: string, panel: TestPanel, owner: PanelClient) {
+  private constructor(root: string, bundles: string, panel: TestPanel, owner: PanelClient) {
     this.root = root;
+    this.#bundles = bundles;
     this.panel = panel;
     this.owner = owner;
   }
@@ -73,15 +75,16 @@ export class InstallRig {
     settings: NonNullable<TestPanelOptions['settings']> = {},
     root = testFolder(),
   ): Promise<InstallRig> {
-    for (const [name, files] of Object.entries(bundles)) writeFiles(join(root, 'bundles', name), files);
-    mkdirSync(join(root, 'bundles'), { recursive: true });
+    const folder = join(root, settings.backend === 'fxserver' ? 'resources' : 'bundles');
+    for (const [name, files] of Object.entries(bundles)) writeFiles(join(folder, name), files);
+    mkdirSync(folder, { recursive: true });
     const given = { backend: 'standalone', serverRoot: root, killWaitSeconds: 1, ...settings } as const;
     const panel = await startTestPanel({ settings: given });
     definePut(panel.services);
     const owner = await panel.owner();
     await owner.post('/api/settings', { bundleTools: true });
     await owner.post('/api/bundle-tools/settings', { gateSeconds: 1 });
-    return new InstallRig(root, panel, owner);
+    return new InstallRig(root, folder, panel, owner);
   }
 
   get services() {
@@ -112,6 +115,11 @@ export class InstallRig {
     return jobs.start('test.put', input, { accountId, username: 'owner', permissions }).id;
   }
 
+  /** Id of the job that puts a kept version back. */
+  async rollback(body: { readonly name: string; readonly version?: number }): Promise<string> {
+    return (await this.owner.post<JobAnswer>('/api/bundles/rollback', body)).body.status.id;
+  }
+
   async job(id: string): Promise<JobView> {
     return (await this.owner.get<JobAnswer>(`/api/bundle-tools/jobs/${id}`)).body.status;
   }
@@ -134,7 +142,7 @@ export class InstallRig {
   }
 
   read(path: string): string | null {
-    const file = join(this.root, 'bundles', path);
+    const file = join(this.#bundles, path);
     return existsSync(file) ? readFileSync(file, 'utf8') : null;
   }
 

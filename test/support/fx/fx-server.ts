@@ -21,8 +21,8 @@ interface Frame {
 }
 
 export class FxServer implements ResourceServer {
-  readonly root = testFolder();
-  readonly resources = join(this.root, 'resources');
+  readonly root: string;
+  readonly resources: string;
   /** The console so far, as it shows: `[ script:db_connector] text`, colour codes and all. */
   readonly lines: string[] = [];
   /** Events sent to players. */
@@ -35,8 +35,10 @@ export class FxServer implements ResourceServer {
   #hasStarted = false;
   #rcon: string[] | null = null;
 
-  constructor() {
-    mkdirSync(this.resources);
+  constructor(root = testFolder()) {
+    this.root = root;
+    this.resources = join(root, 'resources');
+    mkdirSync(this.resources, { recursive: true });
     this.#loop = setInterval(() => this.#tick(), TICK_MS);
   }
 
@@ -55,6 +57,10 @@ export class FxServer implements ResourceServer {
   /** The console without colour codes. */
   get plainLines(): string[] {
     return this.lines.map((line) => line.replace(/\^\d/g, ''));
+  }
+
+  get startedNames(): string[] {
+    return [...this.#started.keys()];
   }
 
   mustBeInScript(): void {
@@ -179,7 +185,11 @@ export class FxServer implements ResourceServer {
       try {
         resource.run(script);
       } catch (error) {
-        this.print(`script:${name}`, `Error loading script ${script} in resource ${name}: ${String(error)}`);
+        // NodeScriptRuntime.cpp says why, but not of a file that is missing; ResourceScriptingComponent.cpp names no resource.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+          this.print(`script:${name}`, `Error loading script ${script} in resource ${name}: ${String(error)}`);
+        }
+        this.print('resources', `Failed to load script ${script}.`);
       }
     }
     this.print('resources', `Started resource ${name}`);
