@@ -1,5 +1,6 @@
 import { aggregateSection, aggregateTargets, measureAggregates } from './aggregate/measure-aggregates.ts';
 import { backupSection, backupTargets, measureBackups } from './backup/measure-backups.ts';
+import { measureRows, rowSection, rowTargets } from './backup/measure-rows.ts';
 import { batchSection, measureBatches } from './batch/measure-batches.ts';
 import { clusterSection, clusterTargets } from './cluster/cluster-section.ts';
 import { measureCluster } from './cluster/measure-cluster.ts';
@@ -73,6 +74,14 @@ export const PARTS: readonly Part[] = [
     async measure() {
       const figures = await measureBackups();
       return { targets: backupTargets(figures), section: backupSection(figures) };
+    },
+  },
+  {
+    name: 'rows',
+    title: 'rows in and out',
+    async measure() {
+      const figures = await measureRows();
+      return { targets: rowTargets(figures), section: rowSection(figures) };
     },
   },
   {

@@ -1,17 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { vi } from 'vitest';
-import { freePort } from '#scripts/servers/free-port.ts';
-import { endedWithUs } from '#scripts/servers/private-command.ts';
-import { provideSeaweed } from '#scripts/servers/python-program.ts';
 import type { S3Remote } from '#sidecar/config/backup-remote.ts';
+import { S3_REGION, startS3Program } from './s3-program.ts';
 import { testFolder } from './test-folder.ts';
 
-export const S3_KEYS = { accessKeyId: 'access', secretAccessKey: 'secret' } as const;
+export { S3_KEYS } from './s3-program.ts';
 
 /** Judges a request before the server sees it; what it answers itself, the server never sees. False lets it pass. */
 export type S3Fault = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
@@ -30,31 +24,10 @@ export interface S3Server {
 /** Bytes after which an answer breaks off. */
 const LONG_ANSWER = 1_000_000;
 
-const NAMES = ['master.port', 'master.port.grpc', 'volume.port', 'volume.port.grpc', 'filer.port', 'filer.port.grpc'];
-
 export async function startS3(): Promise<S3Server> {
-  const weed = await provideSeaweed(() => undefined);
-  const folder = testFolder();
-  const port = await freePort();
-  const ports = await Promise.all([...NAMES, 's3.port.grpc'].map(async (name) => `-${name}=${await freePort()}`));
-  const identity = {
-    name: 'test',
-    credentials: [{ accessKey: S3_KEYS.accessKeyId, secretKey: S3_KEYS.secretAccessKey }],
-    actions: ['Admin', 'Read', 'Write', 'List'],
-  };
-  writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity] }));
-  const argv = endedWithUs('SIGKILL', [
-    ...[weed, 'server', `-dir=${folder}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1', ...ports, '-s3', `-s3.port=${port}`],
-    ...['-s3.port.iceberg=0', '-s3.port.lance=0', '-s3.iam=false', `-s3.config=${join(folder, 's3.json')}`],
-    ...['-volume.max=20', '-master.volumeSizeLimitMB=64'],
-  ]);
-  const child = spawn(`${argv[0]}`, argv.slice(1), { stdio: 'ignore' });
-  await vi.waitFor(async () => void (await fetch(`http://127.0.0.1:${port}/`)), { timeout: 60_000, interval: 100 });
-  const server = await startProxy(port, async () => {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  });
-  await makeBucket(server.remote);
+  const program = await startS3Program(testFolder());
+  const server = await startProxy(program.port, () => program.stop());
+  await program.makeBucket(server.remote.bucket);
   return server;
 }
 
@@ -71,7 +44,7 @@ async function startProxy(port: number, stopServer: () => Promise<void>): Promis
   const keep = { daily: 14, weekly: 8, monthly: 12 };
   const server: S3Server = {
     remote: {
-      ...{ type: 's3', endpoint, region: 'us-east-1', bucket: 'backups', prefix: 'town/', pathStyle: true, keep },
+      ...{ type: 's3', endpoint, region: S3_REGION, bucket: 'backups', prefix: 'town/', pathStyle: true, keep },
       ...{ accessKey: secret, secretKey: secret },
     },
     requests,
@@ -102,11 +75,4 @@ function pass(port: number, asked: IncomingMessage, answer: ServerResponse, serv
   });
   forward.on('error', () => answer.destroy());
   asked.on('error', () => forward.destroy()).pipe(forward);
-}
-
-async function makeBucket({ endpoint, region, bucket }: S3Remote): Promise<void> {
-  const { CreateBucketCommand, S3Client } = await import('@aws-sdk/client-s3');
-  const client = new S3Client({ endpoint: `${endpoint}`, region, credentials: S3_KEYS, forcePathStyle: true });
-  await vi.waitFor(() => client.send(new CreateBucketCommand({ Bucket: bucket })), { timeout: 30_000, interval: 200 });
-  client.destroy();
 }

@@ -1,21 +1,22 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { S3_KEYS, S3_REGION, type S3Program, startS3Program } from '#support/s3-program.ts';
 import { SECONDS } from '../durations.ts';
 import { withSidecar } from '../engines/measure-engines.ts';
 import { COLD_ROW_BYTES } from '../payloads.ts';
 import { makeFolder } from '../prepare.ts';
-import { memoryOf, type Running, run, start } from '../processes.ts';
+import { memoryOf, run, start } from '../processes.ts';
 import { Scenarios } from '../scenarios.ts';
 import { declareCold, fillCold } from '../sidecar/measure-cold-file.ts';
 import { costTarget, type Target } from '../target.ts';
+import { timedCommand } from './timed-command.ts';
 
 const FINDS_PER_SECOND = 500;
 const CALLERS = 16;
 const MOST_P99 = 1.5;
 const MOST_SECONDS = 300;
 const MOST_MEGABYTES = 200;
-const SAMPLE_MS = 100;
+const BUCKET = 'backups';
 /** As an owner has it: sources take more memory than the build. */
 const PROGRAM = 'dist/sidecar/main.js';
 /** BENCH_BACKUP_GB=1 is the size of the target. */
@@ -33,62 +34,60 @@ export interface BackupFigures {
   readonly idleMegabytes: number;
 }
 
-/** Finds by key beside an encrypted backup into a folder, and an empty machine made of that backup. */
+/** Finds by key beside an encrypted backup to a server of S3, and an empty machine made of that backup. */
 export async function measureBackups(): Promise<BackupFigures> {
   const { folder, secret } = makeFolder({ provider: 'sqlite', file: 'data/database.sqlite' });
-  const there = join(folder, 'there');
+  const [there, objects] = [join(folder, 'there'), join(folder, 'objects')];
+  for (const path of [there, objects]) mkdirSync(path);
+  const s3 = await startS3Program(objects);
   try {
-    const remote = { type: 'folder', path: join(folder, 'disk') };
-    for (const path of [remote.path, there]) mkdirSync(path);
+    await s3.makeBucket(BUCKET);
+    const remote = remoteOf(s3, folder);
     const { identity, recipient } = JSON.parse(await run([PROGRAM, 'backup', 'keygen', '--json']));
     const file = join(folder, 'sidecar.json');
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(file, JSON.stringify({ ...config, backup: { remote, encryptTo: [recipient] } }), { mode: 0o600 });
-    await withSidecar(folder, (port) => declareCold(port, secret));
-    fillCold(join(folder, 'data/database.sqlite'), ROWS);
-    const beside = await withSidecar(folder, async (port, pid) => {
-      const idleMegabytes = memoryNow(pid) ?? 0;
-      const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
-      const finds = () => scenarios.load('findCold', { connections: CALLERS, ratePerSecond: FINDS_PER_SECOND });
-      // The caches are as warm before as beside.
-      await finds();
-      const alone = await finds();
-      const backup = timed(start([PROGRAM, 'backup', '--config', file, '--json'], join(folder, 'backup.log')));
-      const during = await finds();
-      const { seconds } = await backup;
-      return { aloneP99Ms: alone.p99Ms, besideP99Ms: during.p99Ms, backupSeconds: seconds, idleMegabytes };
-    });
+    const beside = await measureBeside(folder, secret);
     writeFileSync(join(folder, 'identity'), identity, { mode: 0o600 });
     writeFileSync(join(there, 'sidecar.json'), JSON.stringify({ backup: { remote } }), { mode: 0o600 });
-    const words = ['restore', '--from', 'folder', '--latest', '--identity', join(folder, 'identity')];
+    const words = ['restore', '--from', 's3', '--latest', '--identity', join(folder, 'identity')];
     const args = [PROGRAM, ...words, '--config', join(there, 'sidecar.json')];
-    const restore = await timed(start(args, join(folder, 'restore.log')));
+    const restore = await timedCommand(start(args, join(folder, 'restore.log')));
     const restoreMegabytes = restore.megabytes - beside.idleMegabytes;
     return { ...beside, restoreSeconds: restore.seconds, restoreMegabytes };
   } finally {
+    await s3.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Until its end; memory is the highest. */
-async function timed({ process }: Running): Promise<{ readonly seconds: number; readonly megabytes: number }> {
-  const startedMs = performance.now();
-  let most = 0;
-  while (process.exitCode === null && process.signalCode === null) {
-    most = Math.max(most, memoryNow(process.pid ?? 0) ?? 0);
-    await wait(SAMPLE_MS);
-  }
-  if (process.exitCode !== 0) throw new Error(`it ended with ${process.exitCode ?? process.signalCode}`);
-  return { seconds: (performance.now() - startedMs) / 1000, megabytes: most };
+type BesideFigures = Omit<BackupFigures, 'restoreSeconds' | 'restoreMegabytes'>;
+
+async function measureBeside(folder: string, secret: string): Promise<BesideFigures> {
+  await withSidecar(folder, (port) => declareCold(port, secret));
+  fillCold(join(folder, 'data/database.sqlite'), ROWS);
+  return withSidecar(folder, async (port, pid) => {
+    const idleMegabytes = memoryOf(pid)?.rssMegabytes ?? 0;
+    const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
+    const finds = () => scenarios.load('findCold', { connections: CALLERS, ratePerSecond: FINDS_PER_SECOND });
+    // The caches are as warm before as beside.
+    await finds();
+    const alone = await finds();
+    const words = [PROGRAM, 'backup', '--config', join(folder, 'sidecar.json'), '--json'];
+    const backup = timedCommand(start(words, join(folder, 'backup.log')));
+    const during = await finds();
+    const { seconds } = await backup;
+    return { aloneP99Ms: alone.p99Ms, besideP99Ms: during.p99Ms, backupSeconds: seconds, idleMegabytes };
+  });
 }
 
-/** Null for a process that has just ended. */
-function memoryNow(pid: number): number | null {
-  try {
-    return memoryOf(pid)?.rssMegabytes ?? null;
-  } catch {
-    return null;
-  }
+/** Its keys are in files, as an owner's. */
+function remoteOf({ port }: S3Program, folder: string): object {
+  const [accessKeyFile, secretKeyFile] = [join(folder, 's3-access'), join(folder, 's3-secret')];
+  writeFileSync(accessKeyFile, S3_KEYS.accessKeyId, { mode: 0o600 });
+  writeFileSync(secretKeyFile, S3_KEYS.secretAccessKey, { mode: 0o600 });
+  const place = { endpoint: `http://127.0.0.1:${port}`, region: S3_REGION, bucket: BUCKET, pathStyle: true };
+  return { type: 's3', ...place, accessKeyFile, secretKeyFile };
 }
 
 export function backupTargets(figures: BackupFigures): Target[] {
@@ -113,7 +112,7 @@ export function backupSection(figures: BackupFigures): string {
   return `
 ## Backups that leave the machine
 
-A SQLite file of ${SIZE}, encrypted and sent to a folder in ${backupSeconds.toFixed(0)} s: ${FINDS_PER_SECOND} finds by key a second have a p99 of
+A SQLite file of ${SIZE}, encrypted and sent to a server of S3 on the same machine in ${backupSeconds.toFixed(0)} s: ${FINDS_PER_SECOND} finds by key a second have a p99 of
 ${besideP99Ms.toFixed(2)} ms meanwhile, and ${aloneP99Ms.toFixed(2)} ms without. An empty machine has it again after ${restoreSeconds.toFixed(0)} s, with
 ${restoreMegabytes.toFixed(0)} MB of memory more than the ${idleMegabytes.toFixed(0)} MB of a sidecar without calls.
 `;
