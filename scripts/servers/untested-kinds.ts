@@ -1,6 +1,7 @@
 import { createConnection } from 'mysql2/promise';
 import { provideChromium } from './chromium-program.ts';
 import { provideLua, provideNginx } from './debian-program.ts';
+import { providePython } from './python-program.ts';
 import { provideSmallDisk } from './small-disk.ts';
 import type { TestServers } from './start-servers.ts';
 import { provideStrace } from './strace-program.ts';
@@ -32,6 +33,8 @@ const PROGRAMS: Readonly<Record<string, (say: (line: string) => void) => Promise
   // The pages of the panel, as a browser shows them.
   chromium: provideChromium,
   nginx: provideNginx,
+  // The other side of a CSV.
+  python: providePython,
 };
 
 /** Programs that are not to be had here, with the reason: the tests that need them are skipped. */

@@ -108,22 +108,28 @@ function cellOf(value: string, isQuoted: boolean, nullText: string | null): Cell
   return value === '' && !isQuoted ? null : value;
 }
 
-/** @throws RowFileError for a header that is known but for its semicolons, as spreadsheets of some languages write them */
+/** Separators in place of commas: of spreadsheets in some languages, and of copied cells. */
+const OTHER_SEPARATORS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs' };
+
+/** @throws RowFileError for a header that is known but for its separators */
 async function* withCommas(text: AsyncIterable<string>, columns: ReadonlyMap<string, Column>): AsyncGenerator<string> {
   let isFirst = true;
   for await (const part of text) {
-    if (isFirst) refuseSemicolons(part, columns);
+    if (isFirst) refuseOtherSeparators(part, columns);
     isFirst = false;
     yield part;
   }
 }
 
-function refuseSemicolons(part: string, columns: ReadonlyMap<string, Column>): void {
-  const names = (/^\uFEFF?([^\r\n]*)/.exec(part)?.[1] ?? '').replaceAll('"', '').split(';');
-  if (names.length === 1 || !names.every((name) => columns.has(name))) return;
-  throw new RowFileError(
-    'header: fields are separated by semicolons: save the file with commas, and with decimal points',
-  );
+function refuseOtherSeparators(part: string, columns: ReadonlyMap<string, Column>): void {
+  const header = (/^\uFEFF?([^\r\n]*)/.exec(part)?.[1] ?? '').replaceAll('"', '');
+  for (const [separator, separators] of Object.entries(OTHER_SEPARATORS)) {
+    const names = header.split(separator);
+    if (names.length === 1 || !names.every((name) => columns.has(name))) continue;
+    throw new RowFileError(
+      `header: fields are separated by ${separators}: save the file with commas, and with decimal points`,
+    );
+  }
 }
 
 /** Spreadsheets may end a file with lines that hold nothing. */
