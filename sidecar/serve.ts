@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   let continuous: ContinuousBackup | null = null;
   try {
     continuous = await ContinuousBackup.start(config, process.env, engineLog);
-    writeBehind = await startWriteBehind(base);
+    writeBehind = await startWriteBehind({ ...base, instance: () => instance.id });
     const buffer = writeBehind?.buffer ?? null;
     const gate = new NamespaceGate();
     const handlers = createHandlers(base, buffer, gate);

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { JournalWatch } from './cluster/journal-watch.ts';
 import type { SidecarConfig } from './config/load-config.ts';
 import type { Engine } from './engine/engine.ts';
 import type { EngineLog } from './engine/log.ts';
@@ -12,6 +13,8 @@ export interface WriteBehindParts {
   readonly config: SidecarConfig;
   readonly engine: Engine;
   readonly catalog: SchemaCatalog;
+  /** Id of this sidecar, which may draw another one. */
+  readonly instance: () => string;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly log: EngineLog;
@@ -39,16 +42,24 @@ export async function startWriteBehind(parts: WriteBehindParts): Promise<Running
     if (namespaces.size > 0) {
       log('info', 'write-behind is on', { namespaces: [...namespaces.keys()].join(', '), journal: folder });
     }
-    return { buffer, stop: () => stop(buffer, journal) };
+    const watch = new JournalWatch({
+      ...{ engine: parts.engine, instance: parts.instance, journal: journal.id },
+      waiting: () => buffer.health().pending,
+      settle: (deadline) => buffer.settle(deadline),
+    });
+    watch.begin();
+    return { buffer, stop: () => stop(buffer, journal, watch) };
   } catch (error) {
     await journal.close();
     throw error;
   }
 }
 
-async function stop(buffer: WriteBuffer, journal: Journal): Promise<void> {
+async function stop(buffer: WriteBuffer, journal: Journal, watch: JournalWatch): Promise<void> {
   try {
+    await watch.end();
     await buffer.stop();
+    await watch.tellEnd();
   } finally {
     await journal.close();
   }

@@ -152,6 +152,7 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/backup/',
     zones: [
       'sidecar/backup/remote/',
+      'sidecar/cluster/',
       'sidecar/moving/',
       'sidecar/write-behind/',
       'sidecar/write-behind/journal/',

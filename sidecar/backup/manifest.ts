@@ -41,6 +41,8 @@ const manifest = z.object({
   /** Id of the journal that the waiting writes come from; null if there was none. */
   journal: z.string().nullable(),
   namespaces: z.array(namespace),
+  /** Journals of other boxes, from which the rows may lack queued writes that were acknowledged before; left out for none. */
+  notHeld: z.array(z.object({ journal: z.string(), box: z.string().nullable(), waiting: count.nullable() })).optional(),
   files: z.array(file).check(z.refine((files) => [CONTAINER, WAITING].every((name) => isOnce(files, name)))),
 });
 

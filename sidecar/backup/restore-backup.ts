@@ -21,6 +21,7 @@ import { refuseEarlierRequests } from '../security/time-mark.ts';
 import type { PendingEntry } from '../write-behind/journal/entries.ts';
 import type { Journal } from '../write-behind/journal/journal.ts';
 import { CONTAINER, checkFiles, type Manifest, readManifest, WAITING } from './manifest.ts';
+import { tellLacking } from './other-journals.ts';
 import { RestoreOpening } from './restore-opening.ts';
 import { needRestoreRoom } from './restore-room.ts';
 import { RestoredQueues } from './restored-queues.ts';
@@ -75,6 +76,7 @@ async function restoreChecked(options: RestoreOptions, to: Engine): Promise<Brou
   const names = chosenOf(manifest, options);
   report.say(`checks   ${backup}`);
   await checkFiles(backup, manifest);
+  for (const one of manifest.notHeld ?? []) report.say(`warning: ${tellLacking(one)}`);
   const queues = await RestoredQueues.open({ config, log, report, journal: options.journal ?? null });
   try {
     await inScratch(options, manifest, async (from) => {

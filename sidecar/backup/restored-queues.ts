@@ -1,3 +1,4 @@
+import { forgetJournal, readJournalNote } from '../cluster/journal-notes.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
@@ -130,6 +131,14 @@ export class RestoredQueues {
       past: before === undefined ? [] : fenced(before).past,
     });
     this.#tell(namespace, brought.writes, brought.letters);
+    await this.#forgetBefore(to, manifest.journal, journal.id);
+  }
+
+  /** On another machine than that of the backup: its journal is not in use here, and its writes are in this one. */
+  async #forgetBefore(to: Engine, before: string | null, own: string): Promise<void> {
+    if (before === null || before === own) return;
+    const note = await patiently(() => readJournalNote(to, before, statementBounds()));
+    if (note === null) await patiently(() => forgetJournal(to, before, statementBounds()));
   }
 
   /** Highest token with which this journal has ever dealt with the queue. */

@@ -17,6 +17,8 @@ export interface SourceOptions {
   readonly report: MoveReport;
   /** A folder of the backup's own. */
   readonly scratch: string;
+  /** Runs before the moment that is read. */
+  readonly prepare: (engine: Engine) => Promise<void>;
 }
 
 type Read<T> = (engine: Engine, stored: readonly StoredSchema[]) => Promise<T>;
@@ -36,6 +38,7 @@ export async function readSource<T>(options: SourceOptions, read: Read<T>): Prom
   const engine = await openEngine(database, { log, now: Date.now });
   try {
     await patiently(() => engine.ping(statementBounds()));
+    await options.prepare(engine);
     if (!engine.capabilities.snapshots) return await whileHeld(options, engine, read);
   } finally {
     await engine.close();

@@ -18,6 +18,7 @@ import { openTarget, prepareTarget } from '../moving/target.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
 import { inNewBackup } from './backup-folder.ts';
 import { type BackedUpNamespace, CONTAINER, describeFile, MANIFEST, newManifest, rowsOf, WAITING } from './manifest.ts';
+import { type JournalNotHeld, settleOtherJournals, tellNotHeld } from './other-journals.ts';
 import { copyOwnFiles, type OwnFiles } from './own-files.ts';
 import { readSource } from './source-view.ts';
 import { copyWaiting, type WaitingWrites } from './waiting-writes.ts';
@@ -78,7 +79,7 @@ async function fill(
   folder: string,
   options: BackupOptions,
 ): Promise<{ readonly rows: number; readonly bytes: number }> {
-  const { report, journal: journalFolder, source, log } = options;
+  const { report, journal: journalFolder, source, log, signal } = options;
   const waiting = await copyWaiting(journalFolder, join(folder, WAITING));
   if (waiting.damages > 0) {
     report.say(`warning: the journal ${journalFolder} is damaged; the backup has what can be read of it`);
@@ -86,7 +87,12 @@ async function fill(
   const time = new Date(options.now()).toISOString();
   const scratch = join(folder, SCRATCH);
   mkdirSync(scratch, { mode: 0o700 });
-  const namespaces = await readSource({ ...options, scratch }, (from, stored) =>
+  const journal = await findJournalId(journalFolder);
+  let notHeld: JournalNotHeld[] = [];
+  const prepare = async (engine: Engine): Promise<void> => {
+    notHeld = await settleOtherJournals(engine, journal, signal);
+  };
+  const namespaces = await readSource({ ...options, scratch, prepare }, (from, stored) =>
     inContainer(folder, log, (to) => copyAll({ from, to }, stored, waiting, options)),
   );
   rmSync(scratch, { recursive: true });
@@ -94,8 +100,9 @@ async function fill(
   const own = copyOwnFiles(options.own, folder);
   const files = [];
   for (const name of [CONTAINER, WAITING, ...own]) files.push(await describeFile(flushed(join(folder, name))));
-  const journal = await findJournalId(journalFolder);
-  const text = JSON.stringify(newManifest({ time, source, journal, namespaces, files }), null, 2);
+  for (const one of notHeld) report.say(`warning: ${tellNotHeld(one)}`);
+  const facts = { time, source, journal, namespaces, files, ...(notHeld.length > 0 && { notHeld }) };
+  const text = JSON.stringify(newManifest(facts), null, 2);
   writeFileSync(join(folder, MANIFEST), `${text}\n`, { mode: 0o600, flag: 'wx' });
   flushed(join(folder, MANIFEST));
   return { rows: rowsOf({ namespaces }), bytes: files.reduce((sum, file) => sum + file.bytes, 0) };

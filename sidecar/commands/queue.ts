@@ -1,16 +1,17 @@
 import { isNamespace } from '#protocol/identifiers.ts';
+import { settleJournals } from '../backup/other-journals.ts';
+import { forgetJournal } from '../cluster/journal-notes.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { ListedQueue } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { findJournalId, makeJournalId } from '../write-behind/journal/state-file.ts';
 import { UsageError } from './arguments.ts';
 import type { CommandIo } from './command-process.ts';
-import { alignedLines } from './lines.ts';
+import { listJournals } from './queue-list.ts';
 import { checkThere, withEngine } from './with-engine.ts';
 
-const USAGE = 'expected: queue list or queue adopt NAMESPACE';
+const USAGE = 'expected: queue list, queue forget JOURNAL or queue adopt NAMESPACE';
 
 interface QueueWork {
   readonly engine: Engine;
@@ -19,7 +20,7 @@ interface QueueWork {
 }
 
 /**
- * `queue list` and `queue adopt NAMESPACE` (contract section 7), beside a running sidecar. Throws `UsageError` for
+ * `queue list`, `queue forget JOURNAL` and `queue adopt NAMESPACE` (contract section 7), beside a running sidecar. Throws `UsageError` for
  * arguments that make no sense, before anything is done.
  */
 export async function runQueue(
@@ -27,51 +28,46 @@ export async function runQueue(
   config: Pick<SidecarConfig, 'database' | 'writeBehind'>,
   io: CommandIo,
 ): Promise<boolean> {
-  const [action, namespace, ...more] = args;
-  const isList = action === 'list' && namespace === undefined;
-  const isAdoption = action === 'adopt' && namespace !== undefined && more.length === 0;
-  if (!isList && !isAdoption) throw new UsageError(USAGE);
-  if (isAdoption && !isNamespace(namespace)) throw new UsageError(`${namespace} is not the name of a namespace`);
+  const [action, name, ...more] = args;
+  const isList = action === 'list' && name === undefined;
+  const isAdoption = action === 'adopt' && name !== undefined && more.length === 0;
+  const isForgetting = action === 'forget' && name !== undefined && more.length === 0;
+  if (!isList && !isAdoption && !isForgetting) throw new UsageError(USAGE);
+  if (isAdoption && !isNamespace(name)) throw new UsageError(`${name} is not the name of a namespace`);
   checkThere(config.database);
   return withEngine(config.database, io, (engine) => {
     const work: QueueWork = { engine, writeBehind: config.writeBehind, io };
-    return isAdoption ? adopt(namespace, work) : list(work);
+    if (isForgetting) return forget(name, work);
+    return isAdoption ? adopt(name, work) : list(work);
   });
 }
 
 async function list({ engine, writeBehind, io }: QueueWork): Promise<boolean> {
-  const rows = await patiently(() => engine.queues.listQueues(null, statementBounds()));
-  const own = await findJournalId(writeBehind.journal);
-  if (!io.isForPeople) {
-    for (const row of rows) io.print(jsonLine(row, own));
-    return true;
-  }
-  const cells = rows.map((row) => [row.namespace, journalOf(row, own), String(row.position), ageOf(row)]);
-  const lines = alignedLines(['NAMESPACE', 'JOURNAL', 'POSITION', 'LAST WRITE'], cells, ['POSITION']);
-  for (const line of rows.length === 0 ? ['no namespace has a queue'] : lines) io.print(line);
+  await listJournals(engine, await findJournalId(writeBehind.journal), io);
   return true;
 }
 
-function jsonLine({ namespace, journal, token, position, writtenMsAgo }: ListedQueue, own: string | null): string {
-  const ageSeconds = writtenMsAgo === null ? null : Math.floor(writtenMsAgo / 1000);
-  return JSON.stringify({ namespace, journal, isOwn: journal === own, token, position, ageSeconds });
-}
-
-function journalOf({ journal }: ListedQueue, own: string | null): string {
-  return journal === own ? `${journal} (this configuration)` : journal;
-}
-
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['min', 60],
-] as const;
-
-function ageOf({ writtenMsAgo }: ListedQueue): string {
-  if (writtenMsAgo === null) return 'never';
-  const seconds = Math.floor(writtenMsAgo / 1000);
-  const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['s', 1];
-  return `${Math.floor(seconds / size)} ${unit} ago`;
+/** For a journal whose disk is gone. Refused while a sidecar answers for it. */
+async function forget(journal: string, { engine, writeBehind, io }: QueueWork): Promise<boolean> {
+  const rows = await patiently(() => engine.queues.listQueues(null, statementBounds()));
+  if (!rows.some((row) => row.journal === journal)) {
+    io.printError(`there is no journal ${journal}; queue list shows them`);
+    return false;
+  }
+  if (journal === (await findJournalId(writeBehind.journal))) {
+    io.printError(`${journal} is the journal of this configuration, in ${writeBehind.journal}: it is not gone`);
+    return false;
+  }
+  const { answered, known } = await settleJournals(engine, [journal], new AbortController().signal);
+  if (answered.has(journal)) {
+    io.printError(`the sidecar of ${answered.get(journal)?.box} runs with the journal ${journal}: it is not gone`);
+    return false;
+  }
+  await patiently(() => forgetJournal(engine, journal, statementBounds()));
+  const box = known.get(journal)?.box;
+  io.print(`forgotten: the journal ${journal}${box ? ` of ${box}` : ''}; queued writes that waited in it are lost`);
+  io.print('if it comes back after all, its sidecar goes on with it, and nothing is done twice');
+  return true;
 }
 
 /** For writes that were acknowledged for another database, and are to go to this one. */

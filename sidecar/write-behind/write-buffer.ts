@@ -125,6 +125,20 @@ export class WriteBuffer implements WriteQueue {
     };
   }
 
+  /** Applies what waits now, as far as it can. Returns the number of writes in queues that could not be emptied. */
+  async settle(deadline: number): Promise<number> {
+    const left = [...this.#queues.values()].map(async (queue) => {
+      try {
+        await queue.drain(deadline);
+        return 0;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return queue.size;
+      }
+    });
+    return (await Promise.all(left)).reduce((sum, writes) => sum + writes, 0);
+  }
+
   health(): WriteBufferHealth {
     return {
       enabled: this.#world.config.namespaces.size > 0,

@@ -57,7 +57,17 @@ it('writes are adopted before the sidecar has ever run, for the journal that it 
   expect(adopted).toMatchObject({ status: 0, stderr: [] });
   const journal = /journal (\S+) go to this database now$/.exec(adopted.stdout[0] ?? '')?.[1];
   expect(run('queue', 'list').stdout).toEqual([
-    JSON.stringify({ namespace: 'stats', journal, isOwn: true, token: 1, position: 0, ageSeconds: null }),
+    JSON.stringify({
+      namespace: 'stats',
+      journal,
+      isOwn: true,
+      token: 1,
+      position: 0,
+      ageSeconds: null,
+      box: null,
+      state: 'unknown',
+      waiting: null,
+    }),
   ]);
 });
 

@@ -4,6 +4,7 @@ import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { DeadLetter } from '#engine/queues.ts';
 import { ApiError } from '#protocol/errors.ts';
+import { writeJournalNote } from '#sidecar/cluster/journal-notes.ts';
 import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
 import { runQueue } from '#sidecar/commands/queue.ts';
@@ -40,6 +41,9 @@ function configOf(...namespaces: string[]): string {
   const listed = Object.fromEntries(namespaces.map((name) => [name, {}]));
   return writeConfig(folder, { writeBehind: { journal: 'journal', namespaces: listed } }, database.settings);
 }
+
+/** State of a journal whose sidecar has told nothing yet. */
+const UNKNOWN = { box: null, state: 'unknown', waiting: null };
 
 type Command = typeof runQueue;
 
@@ -162,7 +166,15 @@ describe('the queue command', () => {
     ]);
     expect(await engine.queues.listQueues(namespace, bounds())).toEqual([row]);
     expect((await run(runQueue, ['list'], { config })).out).toContain(
-      JSON.stringify({ namespace, journal: row?.journal, isOwn: true, token: 1, position: 0, ageSeconds: null }),
+      JSON.stringify({
+        namespace,
+        journal: row?.journal,
+        isOwn: true,
+        token: 1,
+        position: 0,
+        ageSeconds: null,
+        ...UNKNOWN,
+      }),
     );
   });
 
@@ -177,18 +189,59 @@ describe('the queue command', () => {
     };
     await engine.queues.applyQueue({ namespace, journal: JOURNAL, token, entries: [entry] }, bounds());
     const lines = (await run(runQueue, ['list'], { config, isForPeople: true })).out;
-    expect(lines[0]).toMatch(/^NAMESPACE +JOURNAL +POSITION +LAST WRITE$/);
+    expect(lines[0]).toMatch(/^NAMESPACE +JOURNAL +POSITION +LAST WRITE +SIDECAR$/);
     const own = (await engine.queues.listQueues(namespace, bounds())).find(
       ({ journal }) => journal !== JOURNAL,
     )?.journal;
     const listed = lines.filter((line) => line.startsWith(namespace));
     expect(listed).toHaveLength(2);
-    expect(listed).toContainEqual(expect.stringMatching(new RegExp(`^${namespace} +${JOURNAL} +7 +\\d+ (s|min) ago$`)));
     expect(listed).toContainEqual(
-      expect.stringMatching(new RegExp(`^${namespace} +${own} \\(this configuration\\) +0 +never$`)),
+      expect.stringMatching(new RegExp(`^${namespace} +${JOURNAL} +7 +\\d+ (s|min) ago +not known$`)),
+    );
+    expect(listed).toContainEqual(
+      expect.stringMatching(new RegExp(`^${namespace} +${own} +0 +never +this configuration$`)),
     );
     const ages = (await run(runQueue, ['list'], { config })).out.map((line) => JSON.parse(line));
     expect(ages.find((row) => row.namespace === namespace && !row.isOwn)?.ageSeconds).toBeGreaterThanOrEqual(0);
+  });
+
+  it('says how the sidecar of each journal ended, and hides what is forgotten', async () => {
+    const namespace = unique('f');
+    const note = { instance: 'i', box: 'game-2', isRunning: false, waiting: 0, request: '', isForgotten: false };
+    const notes = { stoppedone: note, leftbehind: { ...note, waiting: 3 }, goneforgood: { ...note, isRunning: true } };
+    for (const [journal, written] of Object.entries(notes)) {
+      await engine.queues.claimQueue(namespace, journal, bounds());
+      await writeJournalNote(engine, journal, written, bounds());
+    }
+    const listed = async () => (await run(runQueue, ['list'], { isForPeople: true })).out;
+    const rows = (await listed()).filter((line) => line.startsWith(namespace));
+    expect(rows).toEqual([
+      expect.stringMatching(/ goneforgood .* game-2, gone without an end; its writes may wait$/),
+      expect.stringMatching(/ leftbehind .* game-2, stopped; 3 writes wait$/),
+      expect.stringMatching(/ stoppedone .* game-2, stopped with nothing left$/),
+    ]);
+    expect((await run(runQueue, ['forget', 'goneforgood'])).out).toEqual([
+      'forgotten: the journal goneforgood of game-2; queued writes that waited in it are lost',
+      'if it comes back after all, its sidecar goes on with it, and nothing is done twice',
+    ]);
+    const shown = await listed();
+    expect(shown.join('\n')).not.toContain('goneforgood');
+    expect(shown.at(-1)).toBe('not shown: 1 of forgotten journals; --json has them');
+    const lines = (await run(runQueue, ['list'])).out.map((line) => JSON.parse(line));
+    expect(lines.find(({ journal }) => journal === 'goneforgood')).toMatchObject({ state: 'forgotten', waiting: null });
+  });
+
+  it('forgets no journal that is not there, or in use', async () => {
+    expect(await run(runQueue, ['forget', 'nothere'])).toEqual({
+      ...{ isDone: false, out: [] },
+      errors: ['there is no journal nothere; queue list shows them'],
+    });
+    const namespace = unique('u');
+    const config = configOf(namespace);
+    await run(runQueue, ['adopt', namespace], { config });
+    const own = (await engine.queues.listQueues(namespace, bounds()))[0]?.journal ?? '';
+    const { isDone, errors } = await run(runQueue, ['forget', own], { config });
+    expect({ isDone, errors }).toEqual({ isDone: false, errors: [expect.stringContaining('of this configuration')] });
   });
 
   it('adopts nothing for a configuration that has no journal and does not list the namespace', async () => {
@@ -204,6 +257,7 @@ describe('arguments that make no sense', () => {
     ['queue', [], 'expected: queue list'],
     ['queue', ['list', 'stats'], 'expected: queue list'],
     ['queue', ['adopt'], 'expected: queue list'],
+    ['queue', ['forget'], 'expected: queue list'],
     ['queue', ['take-over', 'a'], 'expected: queue list'],
     ['queue', ['adopt', 'a', 'b'], 'expected: queue list'],
     ['queue', ['adopt', 'No Name'], 'No Name is not the name of a namespace'],

@@ -1,7 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openEngine } from '#engine/open.ts';
+import { writeJournalNote } from '#sidecar/cluster/journal-notes.ts';
+import { runBackup } from '#sidecar/commands/backup.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
+import { runQueue } from '#sidecar/commands/queue.ts';
+import { runRestore } from '#sidecar/commands/restore.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { writeConfig } from '../support/config-folder.ts';
+import { copyIo } from '../support/copy-io.ts';
 import { spawnSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -102,6 +111,73 @@ describe('boxes that buffer one namespace', () => {
     expect(await scoresOf(next).points()).toEqual([[1, 0]]);
     const { out } = await listLetters(one);
     expect(out).toEqual([]);
+  });
+});
+
+describe('a backup of one box', () => {
+  async function backup({ configFile }: TestSidecar) {
+    const run = copyIo();
+    expect(await runBackup(['--config', configFile, '--json'], run.io)).toBe(true);
+    const { path, rows } = JSON.parse(run.lines.join('')) as { path: string; rows: number };
+    const { notHeld = [] } = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as { notHeld?: object[] };
+    // A busy machine has lines of its own.
+    return { path, rows, notHeld, errors: run.errors.filter((line) => line.startsWith('warning: ')) };
+  }
+  async function queue({ configFile }: TestSidecar, ...args: string[]) {
+    const out: string[] = [];
+    const io = { print: (line: string) => out.push(line), printError: (line: string) => out.push(line) };
+    const isDone = await runQueue(args, loadConfig(configFile, {}), { ...io, isForPeople: false });
+    return { isDone, out };
+  }
+
+  it('has what was queued on the others before it', { timeout: 60_000 }, async () => {
+    const [one, two, three] = (await boxes(3)) as [TestSidecar, TestSidecar, TestSidecar];
+    await scoresOf(two).insert(1);
+    await scoresOf(three).insert(2);
+    expect(await backup(one)).toMatchObject({ rows: 2, notHeld: [], errors: [] });
+  });
+
+  it('names what it lacks of a box that has stopped, until that is said to be gone', { timeout: 60_000 }, async () => {
+    const one = await startBox(LEFT);
+    const folder = testFolder();
+    const two = await startBox(LEFT, { folder });
+    await scoresOf(one).declare();
+    await scoresOf(two).insert(1);
+    const running = (await queue(one, 'list')).out.map((line) => JSON.parse(line)).find(({ isOwn }) => !isOwn);
+    expect(running).toMatchObject({ box: hostname(), state: 'seen' });
+    const refused = `the sidecar of ${hostname()} runs with the journal ${running.journal}: it is not gone`;
+    expect(await queue(one, 'forget', running.journal)).toEqual({ isDone: false, out: [refused] });
+    await scoresOf(two).insert(2);
+    await two.stop();
+    const { journal } = running;
+    const lacking = await backup(one);
+    expect(lacking).toMatchObject({ rows: 1, notHeld: [{ journal, box: hostname(), waiting: 1 }] });
+    const place = `in the journal ${journal} of ${hostname()}`;
+    expect(lacking.errors).toEqual([`warning: 1 queued writes ${place} are not in the backup`]);
+    const restored = copyIo();
+    const target = writeConfig(testFolder(), {});
+    await runRestore([lacking.path, '--config', target], restored.io);
+    expect(restored.lines.join('\n')).toContain(`warning: the backup lacks 1 queued writes ${place}; they become`);
+    expect(await queue(one, 'forget', journal)).toMatchObject({ isDone: true });
+    expect(await backup(one)).toMatchObject({ notHeld: [], errors: [] });
+    const back = await startBox(LATER, { folder });
+    expect(await scoresOf(back).flush()).toMatchObject({ remaining: 0, deadLettered: 0 });
+  });
+
+  it('says of a box that has not ended in order that it may lack something', async () => {
+    const one = await startBox();
+    await scoresOf(one).declare();
+    const engine = await openEngine(loadConfig(one.configFile, {}).database, { log: () => {}, now: Date.now });
+    const bounds = { deadline: performance.now() + 20_000 };
+    const note = { instance: 'gone', box: 'game-3', isRunning: true, waiting: 0, request: '', isForgotten: false };
+    await engine.queues.claimQueue('stats', 'abcdefghij', bounds);
+    await writeJournalNote(engine, 'abcdefghij', note, bounds);
+    await engine.close();
+    const { notHeld, errors } = await backup(one);
+    expect(notHeld).toEqual([{ journal: 'abcdefghij', box: 'game-3', waiting: null }]);
+    expect(errors).toEqual([
+      expect.stringMatching(/^warning: queued writes that may wait in .* queue forget abcdefghij/),
+    ]);
   });
 });
 
