@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
+import { PATIENT } from '#support/config-folder.ts';
 import { spawnSidecar, startSidecar, type TestSidecar } from '#support/sidecar.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -70,7 +71,7 @@ const sync = (sidecar: Pick<TestSidecar, 'client'>, tables: unknown) =>
   sidecar.client.call('schema.sync', { namespace: 'game', schema: { tables } });
 
 async function within(folder: string, work: (sidecar: TestSidecar) => Promise<unknown>): Promise<void> {
-  const sidecar = await startSidecar({ folder, now, monotonicNow });
+  const sidecar = await startSidecar({ folder, config: PATIENT, now, monotonicNow });
   try {
     await work(sidecar);
   } finally {
@@ -112,7 +113,7 @@ const environmentOf = (folder: string) => ({
 
 /** Resolves with the status of the answer; null: the process was killed before it came. */
 async function syncAndDie(folder: string, moment: number): Promise<number | null> {
-  const sidecar = await spawnSidecar(folder, {}, environmentOf(folder));
+  const sidecar = await spawnSidecar(folder, PATIENT, environmentOf(folder));
   try {
     writeFileSync(join(folder, 'kill'), `${moment}`);
     return await sync(sidecar, NEW).then(
@@ -198,7 +199,7 @@ describe('a kill inside a schema change', () => {
     expect(new Set(found)).toEqual(new Set(['old', 'new']));
     // No old state after a new one.
     expect(found).toEqual([...found].sort().reverse());
-  }, 240_000);
+  }, 600_000);
 });
 
 describe('a kill inside a restore from quarantine', () => {
@@ -233,5 +234,5 @@ describe('a kill inside a restore from quarantine', () => {
       });
     }
     expect(found).toEqual(new Set(['no table, no column', 'table, no column', 'table, column']));
-  }, 240_000);
+  }, 600_000);
 });

@@ -15,6 +15,12 @@ export function keyOf(kid: string, changes: Record<string, unknown> = {}): Recor
   return { kid, secret: secretOf(kid), operations: ['*'], namespaces: ['*'], allowUnfilteredWrites: true, ...changes };
 }
 
+/** Limits for tests that judge no limit: the first call of a new process starts a thread, for which a busy machine takes seconds. */
+export const PATIENT = {
+  api: { requestTimeoutMs: 120_000 },
+  database: { statementTimeoutMs: 90_000 },
+} satisfies ConfigChanges;
+
 const DATABASE_IN_FOLDER = { provider: 'sqlite', file: 'data/database.sqlite' };
 
 /** Writes `<folder>/sidecar.json`: port 0, a database in the folder or the given one, one key `local`. */
