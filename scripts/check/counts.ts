@@ -28,6 +28,8 @@ export interface CaseReport {
   readonly state: string;
   /** How often it was run until it passed, or was given up. */
   readonly attempts: number;
+  /** Lines of the errors before it passed. */
+  readonly firstErrors?: readonly string[];
 }
 
 const CONTRACT_PROJECT = 'contract:';
@@ -92,12 +94,15 @@ export function unequalCases(report: RunReport | null): string[] {
   );
 }
 
-/** Lines that name each case which passed, but not at once: somebody is to look at them. */
+/** Lines that name each case which passed, but not at once, with the errors of the attempts before: a race has to be mended. */
 export function repeatedCases(report: RunReport | null): string[] {
   return (report?.modules ?? []).flatMap(({ project, file, cases }) =>
     cases
       .filter(({ state, attempts }) => state === 'passed' && attempts > 1)
-      .map(({ name, attempts }) => `passed at attempt ${attempts}: ${project} ${file} > ${name}`),
+      .flatMap(({ name, attempts, firstErrors = [] }) => [
+        `passed at attempt ${attempts}: ${project} ${file} > ${name}`,
+        ...firstErrors.map((line) => `    ${line}`),
+      ]),
   );
 }
 

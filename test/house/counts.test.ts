@@ -14,6 +14,7 @@ import {
   repeatedCases,
   unequalCases,
 } from '#scripts/check/counts.ts';
+import { errorLines } from '#scripts/check/error-lines.ts';
 import { minutesTable } from '#scripts/check/minutes.ts';
 import { chosenEngines } from '#scripts/servers/chosen-engines.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -60,12 +61,29 @@ describe('the counts of a run', () => {
     const shaky = {
       ...moduleOf([]),
       cases: [
-        { name: 'late', state: 'passed', attempts: 2 },
+        { name: 'late', state: 'passed', attempts: 2, firstErrors: ['expected 1 to be 2', 'at test/a.test.ts:3:5'] },
         { name: 'never', state: 'failed', attempts: 2 },
       ],
     };
-    expect(repeatedCases(reportOf(steady, shaky))).toEqual(['passed at attempt 2: sidecar a.test.ts > late']);
+    expect(repeatedCases(reportOf(steady, shaky))).toEqual([
+      'passed at attempt 2: sidecar a.test.ts > late',
+      '    expected 1 to be 2',
+      '    at test/a.test.ts:3:5',
+    ]);
     expect(repeatedCases(null)).toEqual([]);
+  });
+
+  it('show the first lines of an error and its place in the tests', () => {
+    const message = Array.from({ length: 10 }, (_, i) => `line ${i}`).join('\n\n');
+    const stacks = [{ file: '/root/test/a.test.ts', line: 3, column: 5 }];
+    expect(errorLines({ message, diff: '\u001B[31m- 1\u001B[39m\n+ 2', stacks }, '/root')).toEqual([
+      ...Array.from({ length: 8 }, (_, i) => `line ${i}`),
+      '(2 more lines)',
+      '- 1',
+      '+ 2',
+      'at test/a.test.ts:3:5',
+    ]);
+    expect(errorLines({ message: 'no stack' }, '/root')).toEqual(['no stack']);
   });
 
   it('close with one plain line', () => {
