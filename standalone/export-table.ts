@@ -33,7 +33,7 @@ export class ExportTable {
   call(caller: string, bundle: string, name: string, args: readonly unknown[]): unknown {
     const run = this.#exports.get(bundle)?.get(name);
     if (run === undefined) throw new Error(`No such export ${name} in bundle ${bundle}`);
-    const result = run.apply({ caller }, copy(args) as unknown[]);
+    const result = run.apply({ caller }, args.map(copy));
     if (result instanceof Promise) {
       result.catch(() => {});
       throw new Error(`The export ${name} of bundle ${bundle} answered with a promise; exports answer at once`);
@@ -46,9 +46,9 @@ export class ExportTable {
   }
 }
 
-/** Through plain MessagePack, as a game server does: no object is ever shared between bundles. */
+/** Through plain MessagePack, as a game server does: no object is ever shared between bundles. A text is no object. */
 function copy(value: unknown): unknown {
-  return unpack(pack(value));
+  return typeof value === 'string' && value.isWellFormed() ? value : unpack(pack(value));
 }
 
 /** Re-entrant: an extension packs its content with it. */
