@@ -1,3 +1,4 @@
+import { OrderedTable } from '../client/ordered-table.ts';
 import { errorResult, type Result } from '../client/outcome.ts';
 import type { Cancel, Timers } from '../client/timers.ts';
 
@@ -15,9 +16,7 @@ interface Entry {
 /** Tickets and their results. A result is handed out once, to the caller that holds the ticket. */
 export class ResultTable {
   readonly #timers: Timers;
-  readonly #entries = new Map<string, Entry>();
-  /** Ids of results that wait to be collected, by caller, the oldest first. */
-  readonly #ready = new Map<string | undefined, Set<string>>();
+  readonly #entries = new OrderedTable<string, Entry>();
   readonly #uncollected = new Uncollected();
   #stop: Cancel | null = null;
 
@@ -26,7 +25,7 @@ export class ResultTable {
   }
 
   open(id: string, caller: string | undefined): void {
-    this.#entries.set(id, { caller, result: null, expiresAt: Number.POSITIVE_INFINITY });
+    this.#entries.add(id, { caller, result: null, expiresAt: Number.POSITIVE_INFINITY });
   }
 
   /**
@@ -41,8 +40,7 @@ export class ResultTable {
     const refusal = isRead ? this.refusalFor(entry.caller) : null;
     entry.result = refusal === null ? result : errorResult('busy', refusal);
     entry.expiresAt = this.#timers.elapsed() + lifetimeMs;
-    this.#readyOf(entry.caller).add(id);
-    this.#uncollected.add(entry.caller, entry.result.json.length);
+    this.#uncollected.add(id, entry, entry.result);
     this.#stop ??= this.#timers.every(SWEEP_MS, () => this.#sweep());
   }
 
@@ -61,8 +59,11 @@ export class ResultTable {
 
   /** Ids of results that `caller` can collect now, the oldest first. */
   ready(caller: string | undefined, max: number): string[] {
-    const ids = [...(this.#ready.get(caller) ?? [])];
-    return ids.length > max ? ids.slice(0, max) : ids;
+    const ids: string[] = [];
+    for (const [id] of this.#uncollected.of(caller)) {
+      if (ids.push(id) >= max) break;
+    }
+    return ids;
   }
 
   get size(): number {
@@ -76,47 +77,33 @@ export class ResultTable {
 
   /** Drops what a caller has, ready or not. */
   forget(caller: string): void {
-    for (const [id, entry] of this.#entries) {
+    for (const [id, entry] of this.#entries.entries()) {
       if (entry.caller === caller) this.#remove(id);
     }
   }
 
   clear(): void {
     this.#entries.clear();
-    this.#ready.clear();
     this.#uncollected.clear();
     this.#stop?.();
     this.#stop = null;
   }
 
   #remove(id: string): void {
-    const entry = this.#entries.get(id);
-    this.#entries.delete(id);
-    if (!entry?.result) return;
-    this.#uncollected.remove(entry.caller, entry.result.json.length);
-    this.#ready.get(entry.caller)?.delete(id);
-  }
-
-  #readyOf(caller: string | undefined): Set<string> {
-    let ids = this.#ready.get(caller);
-    if (ids === undefined) {
-      ids = new Set();
-      this.#ready.set(caller, ids);
-    }
-    return ids;
+    const entry = this.#entries.take(id);
+    if (entry?.result) this.#uncollected.take(id, entry.caller, entry.result);
   }
 
   /** Lifetimes differ only across a `db-reload`, so the first of a caller that is not over ends its sweep. */
   #sweep(): void {
     const now = this.#timers.elapsed();
-    for (const [caller, ids] of this.#ready) {
-      for (const id of ids) {
-        if ((this.#entries.get(id)?.expiresAt ?? 0) > now) break;
+    for (const caller of this.#uncollected.callers()) {
+      for (const [id, { expiresAt }] of this.#uncollected.of(caller)) {
+        if (expiresAt > now) break;
         this.#remove(id);
       }
-      if (ids.size === 0) this.#ready.delete(caller);
     }
-    if (this.#ready.size === 0) {
+    if (this.#uncollected.forgetIdle()) {
       this.#stop?.();
       this.#stop = null;
     }
@@ -133,21 +120,23 @@ const MAX_CHARS = 128_000_000;
 const FEW_CHARS = 1_000_000;
 
 interface Account {
-  results: number;
+  /** Results that wait, the oldest first. */
+  readonly ready: OrderedTable<string, Entry>;
   chars: number;
 }
 
-const NOTHING: Readonly<Account> = { results: 0, chars: 0 };
-
-/** Results that wait to be collected: how many and how long, by caller. Undefined is the caller of a host that does not tell it. */
+/** Results that wait to be collected, by caller. Undefined is the caller of a host that does not tell it. */
 class Uncollected {
+  /** A caller without results stays until `forgetIdle`: most come back within a tick. */
   readonly #accounts = new Map<string | undefined, Account>();
   #chars = 0;
 
   /** The reason if so much waits that the caller must collect first, else null. */
   refusalFor(caller: string | undefined): string | null {
-    const { results, chars } = this.#accounts.get(caller) ?? NOTHING;
-    if (results >= MAX_RESULTS) return refusal(`${MAX_RESULTS} results wait for this bundle`);
+    const account = this.#accounts.get(caller);
+    if (account === undefined) return null;
+    const { ready, chars } = account;
+    if (ready.size >= MAX_RESULTS) return refusal(`${MAX_RESULTS} results wait for this bundle`);
     if (chars >= MAX_CHARS_OF_ONE) return refusal(`${inWords(chars)} of results wait for this bundle`);
     if (this.#chars >= MAX_CHARS && chars > FEW_CHARS) {
       return refusal(`${inWords(this.#chars)} of results wait for all bundles`);
@@ -155,22 +144,40 @@ class Uncollected {
     return null;
   }
 
-  add(caller: string | undefined, chars: number): void {
-    const account = this.#accounts.get(caller) ?? { ...NOTHING };
-    this.#accounts.set(caller, account);
-    account.results += 1;
-    account.chars += chars;
-    this.#chars += chars;
+  callers(): Iterable<string | undefined> {
+    return this.#accounts.keys();
   }
 
-  /** Takes back what `add` was told. */
-  remove(caller: string | undefined, chars: number): void {
+  /** Results of a caller by their ids, the oldest first. */
+  of(caller: string | undefined): Iterable<[string, Entry]> {
+    return this.#accounts.get(caller)?.ready.entries() ?? [];
+  }
+
+  add(id: string, entry: Entry, { json }: Result): void {
+    let account = this.#accounts.get(entry.caller);
+    if (account === undefined) {
+      account = { ready: new OrderedTable(), chars: 0 };
+      this.#accounts.set(entry.caller, account);
+    }
+    account.ready.add(id, entry);
+    account.chars += json.length;
+    this.#chars += json.length;
+  }
+
+  /** Takes back a result that `add` was given. */
+  take(id: string, caller: string | undefined, { json }: Result): void {
     const account = this.#accounts.get(caller);
-    if (account === undefined) return;
-    account.results -= 1;
-    account.chars -= chars;
-    this.#chars -= chars;
-    if (account.results === 0) this.#accounts.delete(caller);
+    if (account?.ready.take(id) === undefined) return;
+    account.chars -= json.length;
+    this.#chars -= json.length;
+  }
+
+  /** Forgets callers without results. True if none is left. */
+  forgetIdle(): boolean {
+    for (const [caller, { ready }] of this.#accounts) {
+      if (ready.size === 0) this.#accounts.delete(caller);
+    }
+    return this.#accounts.size === 0;
   }
 
   clear(): void {

@@ -1,5 +1,5 @@
 import type { ServerTiming } from '../protocol/server-timing.ts';
-import type { Watched } from './deadlines.ts';
+import type { Deadlines, Watched } from './deadlines.ts';
 import type { ExchangeEnd } from './exchange.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -45,6 +45,7 @@ export abstract class Attempt implements Watched {
   begunAt = 0;
   dueAt = 0;
   received = 0;
+  watchedBy: Deadlines | null = null;
   /** How long the thread had stood still in all when the attempt began. */
   stalledBeforeMs = 0;
   carriedBy: AttemptCarrier | null = null;

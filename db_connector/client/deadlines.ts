@@ -12,6 +12,8 @@ const IDLE_LOOKS = 50;
 /** Something under way that must end at `dueAt`, in the `elapsed` of the timers. */
 export interface Watched {
   readonly dueAt: number;
+  /** For `Deadlines` alone. */
+  watchedBy: Deadlines | null;
   /** Bytes read so far. */
   readonly received: number;
   /** @param hasStalled the thread stood still when the time was up, so the other side may not be to blame */
@@ -26,7 +28,9 @@ export interface Watched {
  */
 export class Deadlines {
   readonly #timers: Timers;
-  readonly #watched = new Set<Watched>();
+  /** In the order in which they began. Ended attempts stay until the next look: a `Set` makes garbage that lives long (`OrderedTable`). */
+  readonly #watched: Watched[] = [];
+  #underWay = 0;
   readonly #reading = new Map<Watched, Cancel>();
   #lastLook = 0;
   #idleLooks = 0;
@@ -39,7 +43,9 @@ export class Deadlines {
   }
 
   watch(attempt: Watched): void {
-    this.#watched.add(attempt);
+    attempt.watchedBy = this;
+    this.#watched.push(attempt);
+    this.#underWay += 1;
     if (this.#stop === null) {
       this.#lastLook = this.#timers.elapsed();
       this.#stop = this.#timers.every(STEP_MS, () => this.#look());
@@ -47,7 +53,9 @@ export class Deadlines {
   }
 
   forget(attempt: Watched): void {
-    this.#watched.delete(attempt);
+    if (attempt.watchedBy !== this) return;
+    attempt.watchedBy = null;
+    this.#underWay -= 1;
     if (this.#reading.size === 0) return;
     this.#reading.get(attempt)?.();
     this.#reading.delete(attempt);
@@ -83,18 +91,25 @@ export class Deadlines {
     this.#stalledMs += gapOf(now - this.#lastLook);
     const stoodStillSince = now - this.#lastLook > STALL_MS ? this.#lastLook : now;
     this.#lastLook = now;
-    for (const attempt of this.#watched) {
-      if (attempt.dueAt > now || this.#reading.has(attempt)) {
-        continue;
-      }
-      if (attempt.dueAt > stoodStillSince) {
-        this.#readFirst(attempt);
-      } else {
-        this.#expire(attempt, false);
-      }
-    }
-    this.#idleLooks = this.#watched.size === 0 ? this.#idleLooks + 1 : 0;
+    this.#lookAtEach(now, stoodStillSince);
+    this.#idleLooks = this.#underWay === 0 ? this.#idleLooks + 1 : 0;
     if (this.#idleLooks >= IDLE_LOOKS) this.close();
+  }
+
+  /** The end of an attempt may begin another one, which is added meanwhile. */
+  #lookAtEach(now: number, stoodStillSince: number): void {
+    const watched = this.#watched;
+    let kept = 0;
+    for (let at = 0; at < watched.length; at += 1) {
+      const attempt = watched[at] as Watched;
+      if (attempt.watchedBy !== this) continue;
+      watched[kept] = attempt;
+      kept += 1;
+      if (attempt.dueAt > now || this.#reading.has(attempt)) continue;
+      if (attempt.dueAt > stoodStillSince) this.#readFirst(attempt);
+      else this.#expire(attempt, false);
+    }
+    watched.length = kept;
   }
 
   /** Lets the attempt live for as long as every look at its socket still finds something. */

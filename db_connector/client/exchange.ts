@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { AnswerFrame } from '../protocol/stream-frames.ts';
-import type { Watched } from './deadlines.ts';
+import type { Deadlines, Watched } from './deadlines.ts';
 
 /** How the attempt of a call ended, over HTTP or a stream. */
 export type ExchangeEnd =
@@ -39,6 +39,7 @@ type Headers = Record<string, string | string[] | undefined>;
 export class Exchange implements Dispatcher.DispatchHandler, Watched {
   dueAt: number;
   received = 0;
+  watchedBy: Deadlines | null = null;
   readonly #options: ExchangeOptions;
   readonly #chunks: Buffer[] = [];
   #status = 0;

@@ -17,6 +17,7 @@ import {
 import type { Attempt } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { ABANDONED, type ExchangeEnd } from './exchange.ts';
+import { OrderedTable } from './ordered-table.ts';
 import type { Cancel, Timers } from './timers.ts';
 
 /** Bytes of an answer beside its payload, at most. */
@@ -42,7 +43,7 @@ export class ClientStream {
   readonly #socket: WebSocket;
   readonly #deadlines: Deadlines;
   /** By nonce. */
-  readonly #calls = new Map<string, Attempt>();
+  readonly #calls = new OrderedTable<string, Attempt>();
   /** Frames of this tick. */
   #frames: Buffer[] = [];
   #heardAtMs: number;
@@ -84,7 +85,7 @@ export class ClientStream {
     attempt.received = 0;
     attempt.stalledBeforeMs = this.#deadlines.stalledMs;
     attempt.carriedBy = this;
-    this.#calls.set(attempt.nonce, attempt);
+    this.#calls.add(attempt.nonce, attempt);
     this.#deadlines.watch(attempt);
     this.#push(writeCallFrame(attempt));
   }
@@ -102,7 +103,7 @@ export class ClientStream {
   }
 
   #endCall(attempt: Attempt, end: ExchangeEnd): void {
-    this.#calls.delete(attempt.nonce);
+    this.#calls.take(attempt.nonce);
     this.#deadlines.forget(attempt);
     attempt.carriedBy = null;
     attempt.exchanged(end, this.#deadlines.stalledSince(attempt.begunAt, attempt.stalledBeforeMs));
@@ -151,7 +152,7 @@ export class ClientStream {
 
   #receive(data: Buffer, isBinary: boolean): void {
     this.#hear();
-    for (const call of this.#calls.values()) call.received += data.length;
+    for (const [, call] of this.#calls.entries()) call.received += data.length;
     try {
       if (!isBinary) throw new FrameError('expected a binary message');
       // An answer that nobody waits for any more came after its time.
@@ -192,7 +193,7 @@ export class ClientStream {
     this.#hasEnded = true;
     this.#stopPings();
     this.#socket.terminate();
-    for (const attempt of [...this.#calls.values()]) {
+    for (const [, attempt] of [...this.#calls.entries()]) {
       this.#endCall(attempt, { kind: 'noAnswer', reason, hasStalled: false });
     }
     this.#deadlines.close();

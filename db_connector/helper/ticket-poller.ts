@@ -26,8 +26,8 @@ export class TicketPoller {
   readonly #host: DatabaseHost;
   readonly #link: ConnectorLink;
   readonly #sender: CallSender;
-  /** In the order in which they went out. */
-  readonly #pending = new Set<Call>();
+  /** In the order in which they went out. A `Set` that grows and shrinks with each tick makes garbage that lives long. */
+  #pending: Call[] = [];
   /** Answers that are known already, to be delivered with the next poll. */
   #known: Known[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -54,7 +54,7 @@ export class TicketPoller {
    * @param deliver must not throw
    */
   call(connector: string, operation: string, json: string, deliver: (result: DbResult) => void): Call {
-    const call = { connector, operation, json, deliver, ticket: undefined, beganAt: 0, dueAt: 0 };
+    const call = { connector, operation, json, deliver, ticket: undefined, beganAt: 0, dueAt: 0, isKnown: false };
     this.#sender.add(call);
     this.#wake();
     return call;
@@ -76,7 +76,7 @@ export class TicketPoller {
     if (!ticket.Accepted) return void this.refuse(ticket, call.deliver);
     call.beganAt = performance.now();
     call.dueAt = call.beganAt;
-    this.#pending.add(call);
+    this.#pending.push(call);
   }
 
   /** A call that does not go out: its callback hears of it as of any other answer. */
@@ -110,7 +110,7 @@ export class TicketPoller {
       this.#deliver(isOverBudget);
     } while (hasMore && !isOverBudget());
     this.#sender.flush();
-    if (this.#pending.size > 0 || this.#known.length > 0 || !this.#sender.isEmpty) return;
+    if (this.#pending.length > 0 || this.#known.length > 0 || !this.#sender.isEmpty) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -122,12 +122,13 @@ export class TicketPoller {
     const calls = due.slice(0, MAX_RECORDS);
     if (calls.length === 0) return false;
     const results = this.#link.take(calls[0]?.connector ?? '', calls.map(idOf));
-    for (const [index, call] of calls.entries()) {
+    for (let index = 0; index < calls.length; index += 1) {
       const result = results[index];
-      if (result === undefined) return true;
-      this.#note(call, result, now);
+      if (result === undefined) break;
+      this.#note(calls[index] as Call, result, now);
     }
-    return due.length > calls.length;
+    this.#pending = this.#pending.filter(isPending);
+    return due.length > calls.length || results.includes(undefined);
   }
 
   /** Calls of one connector whose results are worth asking for, and one more if there are too many for a list. */
@@ -135,7 +136,7 @@ export class TicketPoller {
     const due: Call[] = [];
     for (const call of this.#pending) {
       // A call that a callback has just begun waits for the next tick.
-      if (call.dueAt >= now) continue;
+      if (call.dueAt >= now || call.isKnown) continue;
       if (due.length > 0 && call.connector !== due[0]?.connector) break;
       if (due.push(call) > MAX_RECORDS) break;
     }
@@ -145,7 +146,8 @@ export class TicketPoller {
   #note(call: Call, result: DbResult | null, now: number): void {
     if (result === null) {
       call.dueAt = now + Math.min((now - call.beganAt) / AGE_PER_PAUSE, LONGEST_PAUSE_MS);
-    } else if (this.#pending.delete(call)) {
+    } else if (!call.isKnown) {
+      call.isKnown = true;
       this.#sender.expectPlace();
       this.#known.push({ result, deliver: call.deliver });
     }
@@ -155,7 +157,8 @@ export class TicketPoller {
   #deliver(isOverBudget: () => boolean): void {
     const known = this.#known;
     this.#known = [];
-    for (const [index, { result, deliver }] of known.entries()) {
+    for (let index = 0; index < known.length; index += 1) {
+      const { result, deliver } = known[index] as Known;
       deliver(result);
       if (!isOverBudget()) continue;
       this.#known = [...known.slice(index + 1), ...this.#known];
@@ -169,11 +172,16 @@ export class TicketPoller {
     this.#sender.expectPlace();
     if (state === 'started') return;
     for (const call of this.#pending) {
-      if (call.connector !== bundle) continue;
-      this.#pending.delete(call);
+      if (call.connector !== bundle || call.isKnown) continue;
+      call.isKnown = true;
       this.#known.push({ result: lost(idOf(call), `${bundle} has stopped`), deliver: call.deliver });
     }
+    this.#pending = this.#pending.filter(isPending);
   }
+}
+
+function isPending({ isKnown }: Call): boolean {
+  return !isKnown;
 }
 
 function idOf(call: Call): string {

@@ -19,6 +19,8 @@ export interface Call {
   beganAt: number;
   /** When its result is worth asking for. */
   dueAt: number;
+  /** Its result is known, and is delivered once. */
+  isKnown: boolean;
 }
 
 /** Calls for which the connector had no place, in the order in which they came, and when to ask for one again. */

@@ -3,6 +3,7 @@ import type { WorkerState } from '../client/api-link.ts';
 import type { Attempt } from '../client/attempt.ts';
 import { ABANDONED } from '../client/exchange.ts';
 import { openLinks } from '../client/open-links.ts';
+import { OrderedTable } from '../client/ordered-table.ts';
 import { errorResult, type Outcome } from '../client/outcome.ts';
 import type { SignedLink } from '../client/signed-link.ts';
 import type { Cancel, Timers } from '../client/timers.ts';
@@ -40,7 +41,7 @@ export class LinkThread {
   readonly #options: LinkThreadOptions;
   readonly ready: Promise<void>;
   readonly #readiness = Promise.withResolvers<void>();
-  readonly #attempts = new Map<number, Attempt>();
+  readonly #attempts = new OrderedTable<number, Attempt>();
   readonly #probes = new Map<number, Probe>();
   /** Fields of the calls of this tick. */
   #calls: Field[] = [];
@@ -93,19 +94,19 @@ export class LinkThread {
     }
     this.#lastId += 1;
     attempt.begunAt = this.#options.timers.elapsed();
-    this.#attempts.set(this.#lastId, attempt);
+    this.#attempts.add(this.#lastId, attempt);
     // The calls of one tick go over in one message.
     if (this.#calls.length === 0) queueMicrotask(() => this.#handOver());
     pushCall(this.#calls, this.#lastId, address, attempt);
   }
 
   abandon(attempt: Attempt): void {
-    const [id] = [...this.#attempts].find(([, underWay]) => underWay === attempt) ?? [];
+    const [id] = [...this.#attempts.entries()].find(([, underWay]) => underWay === attempt) ?? [];
     if (id === undefined) {
       attempt.abandon();
       return;
     }
-    this.#attempts.delete(id);
+    this.#attempts.take(id);
     this.#order({ kind: 'abandon', id });
     attempt.ended(noAnswer(ABANDONED.reason, 'failure'), 0, null);
   }
@@ -175,7 +176,7 @@ export class LinkThread {
         for (let at = 0; at < report.fields.length; at += END_FIELDS) this.#end(endAt(report.fields, at));
         return;
       case 'fault':
-        this.#take(report.id)?.failed(new Error(`in the worker: ${report.problem}`));
+        this.#attempts.take(report.id)?.failed(new Error(`in the worker: ${report.problem}`));
         return;
       case 'probed':
         this.#takeProbe(report.id)?.resolve(report.seconds);
@@ -194,17 +195,11 @@ export class LinkThread {
   }
 
   #end({ id, outcome, tookMs, told }: ReturnType<typeof endAt>): void {
-    const attempt = this.#take(id);
+    const attempt = this.#attempts.take(id);
     if (attempt === undefined) return;
     // Time beyond the worker's own: this thread was busy.
     const stalledMs = Math.max(0, this.#options.timers.elapsed() - attempt.begunAt - tookMs);
     attempt.ended(outcome, stalledMs, told);
-  }
-
-  #take(id: number): Attempt | undefined {
-    const attempt = this.#attempts.get(id);
-    this.#attempts.delete(id);
-    return attempt;
   }
 
   #takeProbe(id: number): Probe | undefined {
@@ -257,11 +252,11 @@ export class LinkThread {
   /** The API is not to blame, so the circuit breaker does not count it. */
   #endAll(reason: string): void {
     const outcome = noAnswer(reason, 'nothing');
-    const [attempts, probes] = [[...this.#attempts.values()], [...this.#probes.values()]];
+    const [attempts, probes] = [[...this.#attempts.entries()], [...this.#probes.values()]];
     this.#attempts.clear();
     this.#probes.clear();
     this.#calls = [];
-    for (const attempt of attempts) attempt.ended(outcome, 0, null);
+    for (const [, attempt] of attempts) attempt.ended(outcome, 0, null);
     for (const probe of probes) probe.reject(new Error(reason));
   }
 

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { type ApiRequest, Attempt } from '../client/attempt.ts';
 import { openLinks } from '../client/open-links.ts';
+import { OrderedTable } from '../client/ordered-table.ts';
 import type { Outcome } from '../client/outcome.ts';
 import type { SignedLink } from '../client/signed-link.ts';
 import { SYSTEM_TIMERS } from '../client/timers.ts';
@@ -18,7 +19,7 @@ class AttemptWorker {
   #links: readonly SignedLink[] = [];
   readonly #transports: string[] = [];
   /** By id. */
-  readonly #underWay = new Map<number, WorkerAttempt>();
+  readonly #underWay = new OrderedTable<number, WorkerAttempt>();
   #ends: Field[] = [];
   #timer: NodeJS.Timeout | null = null;
 
@@ -28,14 +29,14 @@ class AttemptWorker {
   }
 
   ended(attempt: WorkerAttempt, outcome: Outcome, told: ServerTiming | null): void {
-    this.#underWay.delete(attempt.id);
+    this.#underWay.take(attempt.id);
     pushEnd(this.#ends, attempt.id, outcome, performance.now() - attempt.arrivedAt, told);
     if (this.#underWay.size === 0) queueMicrotask(() => this.#tell());
     else this.#timer ??= setTimeout(() => this.#tell(), GATHER_MS);
   }
 
   failed(attempt: WorkerAttempt, error: unknown): void {
-    this.#underWay.delete(attempt.id);
+    this.#underWay.take(attempt.id);
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#report({ kind: 'fault', id: attempt.id, problem });
   }
@@ -77,7 +78,7 @@ class AttemptWorker {
 
   #attempt(call: ReturnType<typeof callAt>): void {
     const attempt = new WorkerAttempt(this, call);
-    this.#underWay.set(attempt.id, attempt);
+    this.#underWay.add(attempt.id, attempt);
     this.#links[call.address]?.attempt(attempt);
   }
 
