@@ -53,6 +53,8 @@ interface RestoreWork extends RestoreOptions {
   readonly from: Engine;
   readonly to: Engine;
   readonly queues: RestoredQueues;
+  /** Locks of the namespaces, as far as they are taken. */
+  readonly locks: Lease[];
 }
 
 /** Entries of queued writes that were put into the journal, by namespace. */
@@ -78,9 +80,10 @@ async function restoreChecked(options: RestoreOptions, to: Engine): Promise<Brou
   await checkFiles(backup, manifest);
   for (const one of manifest.notHeld ?? []) report.say(`warning: ${tellLacking(one)}`);
   const queues = await RestoredQueues.open({ config, log, report, journal: options.journal ?? null });
+  const locks: Lease[] = [];
   try {
     await inScratch(options, manifest, async (from) => {
-      const work: RestoreWork = { ...options, manifest, names, from, to, queues };
+      const work: RestoreWork = { ...options, manifest, names, from, to, queues, locks };
       const targets = names.map((name) => targetOf(name, options));
       const opening = new RestoreOpening(to, targets, manifest);
       // Without `replace` open namespaces would be refused: they are what this restore has brought.
@@ -91,6 +94,8 @@ async function restoreChecked(options: RestoreOptions, to: Engine): Promise<Brou
     });
     return queues.brought;
   } finally {
+    // A release is a write: on a disk that became full it needs the room that the copy of the backup has left.
+    for (const lock of locks) await lock.release();
     await queues.close();
   }
 }
@@ -148,25 +153,20 @@ async function openRest(opening: RestoreOpening, { names, to, queues, report, as
 }
 
 async function restoreAll(work: RestoreWork, opening: RestoreOpening): Promise<void> {
-  const { names, to, config, report, queues, as = null } = work;
-  const locks: Lease[] = [];
-  try {
-    for (const name of names) locks.push(await lockForMove(targetOf(name, work), { engine: to }));
-    for (const name of names) await restoreRows(work, name);
-    const until = await refuseEarlierRequests(join(config.dataFolder, 'nonces'), config.api.maxSkewSeconds);
-    if (until !== null) {
-      report.say(
-        `requests signed before ${until} are refused, as one of them could be sent twice: this machine has no memory of them`,
-      );
-    }
-    if (as === null) await queues.restore(work, waitingFile(work));
-    else tellLeftOut(work);
-    await opening.begin();
-    await opening.end();
-    if (as === null) await queues.done(to, names);
-  } finally {
-    for (const lock of locks) await lock.release();
+  const { names, to, config, report, queues, locks, as = null } = work;
+  for (const name of names) locks.push(await lockForMove(targetOf(name, work), { engine: to }));
+  for (const name of names) await restoreRows(work, name);
+  const until = await refuseEarlierRequests(join(config.dataFolder, 'nonces'), config.api.maxSkewSeconds);
+  if (until !== null) {
+    report.say(
+      `requests signed before ${until} are refused, as one of them could be sent twice: this machine has no memory of them`,
+    );
   }
+  if (as === null) await queues.restore(work, waitingFile(work));
+  else tellLeftOut(work);
+  await opening.begin();
+  await opening.end();
+  if (as === null) await queues.done(to, names);
 }
 
 function targetOf(name: string, { as = null }: Pick<RestoreOptions, 'as'>): string {

@@ -30,6 +30,8 @@ export interface LinkEvents {
   /** The worker has not answered a call until its deadline. */
   readonly onSilence: () => void;
   readonly log: EngineLog;
+  /** Whether the writer finds no room on the disk. A reader of a new file then lacks what the writer could not make. */
+  readonly isDiskFull: () => boolean;
 }
 
 /** A call without an answer is given up this long after its deadline. */
@@ -59,6 +61,7 @@ export class WorkerLink {
   #hasEnded = false;
   /** `close` did not wait for the thread. */
   #isGivenUp = false;
+  #isDiskFull = false;
   #opened = Promise.withResolvers<string | null>();
   #closed = Promise.withResolvers<void>();
 
@@ -79,6 +82,11 @@ export class WorkerLink {
   /** Resolves after the first attempt to open the file: null, or why the file must not be used. */
   get opened(): Promise<string | null> {
     return this.#opened.promise;
+  }
+
+  /** As the worker has reported last. */
+  get isDiskFull(): boolean {
+    return this.#isDiskFull;
   }
 
   /** Calls that the worker has, given up or not. */
@@ -116,6 +124,7 @@ export class WorkerLink {
         this.#tell(message.sequence, message);
         break;
       case 'log':
+        this.#isDiskFull = message.log.isDiskFull;
         this.#events.log(message.log.level, message.log.message, message.log.fields);
         break;
       case 'opened':
@@ -157,7 +166,7 @@ export class WorkerLink {
       pending.reject(new StaleSchemaError(failure.namespace));
       return;
     }
-    if (failure.isDiskFull === true) {
+    if (failure.isDiskFull === true || (failure.code === 'database_error' && this.#events.isDiskFull())) {
       pending.reject(new DiskFullError(this.#settings.file));
       return;
     }

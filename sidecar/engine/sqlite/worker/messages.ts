@@ -267,6 +267,7 @@ export interface WorkerLog {
   readonly level: LogLevel;
   readonly message: string;
   readonly fields: Readonly<Record<string, string | number>>;
+  readonly isDiskFull: boolean;
 }
 
 export type FromWorker =
@@ -288,7 +289,6 @@ export interface Told {
 
 export type ToWorker = ({ readonly type: 'batch' } & Batch) | Told | { readonly type: 'close' };
 
-/** `workerData` of a worker. */
 export interface WorkerSettings {
   readonly role: 'writer' | 'reader';
   readonly file: string;

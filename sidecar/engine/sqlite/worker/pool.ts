@@ -53,6 +53,7 @@ export class WorkerPool {
         log: (...line) => this.#logOfWriter(...line),
         ...{ onTimeout, onSilence },
         onAnswers: (_, commits) => this.#noteCommits(commits),
+        isDiskFull: () => false,
       },
     );
     const readerEvents = {
@@ -61,6 +62,7 @@ export class WorkerPool {
         this.#lanes.moveToSlow(overBudget);
         this.#lanes.flush();
       },
+      isDiskFull: () => this.#writer.isDiskFull,
     };
     const readers = Array.from({ length: Math.max(1, poolSize - 1) });
     this.#readers = readers.map(

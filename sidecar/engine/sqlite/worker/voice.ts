@@ -37,8 +37,10 @@ export class WorkerVoice {
     if (text === this.#lastText && now - this.#lastAt < REPEAT_LOG_MS) return;
     this.#lastText = text;
     this.#lastAt = now;
-    const advice = diagnose(error).advice ?? '';
-    this.#log({ level: 'error', message: 'database failed', fields: { file: this.#file, problem: text, advice } });
+    const { advice, failure } = diagnose(error);
+    const fields = { file: this.#file, problem: text, advice: advice ?? '' };
+    const isDiskFull = failure.kind === 'api' && failure.isDiskFull === true;
+    this.#log({ level: 'error', message: 'database failed', fields, isDiskFull });
   }
 
   reportWorking(): void {
@@ -46,7 +48,8 @@ export class WorkerVoice {
     const seconds = Math.round((monotonicMs() - this.#brokenSince) / 1000);
     this.#brokenSince = null;
     this.#lastText = '';
-    this.#log({ level: 'info', message: 'database works again', fields: { file: this.#file, seconds } });
+    const fields = { file: this.#file, seconds };
+    this.#log({ level: 'info', message: 'database works again', fields, isDiskFull: false });
   }
 
   #log(log: WorkerLog): void {
