@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ENGINE_KINDS, type EngineKind, itemPayload } from './engines/items.ts';
 import { nextTransfer, type TransferSpread, transferBatch } from './transfer/transfers.ts';
 
@@ -20,6 +21,7 @@ export type LoadKind =
   | 'find'
   | 'insertDurably'
   | 'insertQueued'
+  | 'insertKeyed'
   | 'scan'
   | 'findCold'
   | 'transferUniform'
@@ -75,6 +77,10 @@ export function createPayloads(kind: LoadKind): Payloads {
     case 'insertQueued': {
       const { path, next } = itemPayload('insert');
       return { path, next: () => JSON.stringify({ ...next(), namespace: QUEUED_NAMESPACE }) };
+    }
+    case 'insertKeyed': {
+      const { path, next } = itemPayload('insert');
+      return { path, next: () => JSON.stringify({ ...next(), idempotencyKey: randomUUID() }) };
     }
     case 'findCold':
       return {

@@ -17,16 +17,20 @@ export interface BenchSidecar {
   stop(): Promise<void>;
 }
 
-/** `givenSecret`: one that several sidecars share. */
-export async function startBenchSidecar(
-  database: object,
-  seconds: number,
-  givenSecret?: string,
-): Promise<BenchSidecar> {
+interface SidecarOptions {
+  readonly database: object;
+  readonly seconds: number;
+  /** Given if several sidecars share it. */
+  readonly secret?: string | undefined;
+  readonly program?: string | undefined;
+}
+
+export async function startBenchSidecar(options: SidecarOptions): Promise<BenchSidecar> {
+  const { database, seconds, program = 'dist/sidecar/main.js' } = options;
   const { folder, secret: own } = makeFolder(database);
-  const secret = givenSecret ?? own;
+  const secret = options.secret ?? own;
   writeFileSync(join(folder, 'secrets/local.secret'), secret, { mode: 0o600 });
-  const args = ['dist/sidecar/main.js', '--config', join(folder, 'sidecar.json')];
+  const args = [program, '--config', join(folder, 'sidecar.json')];
   const running = start(args, join(folder, 'sidecar.log'));
   const stop = async (): Promise<void> => {
     await running.stop();
@@ -37,7 +41,8 @@ export async function startBenchSidecar(
       const entry = JSON.parse(line) as Record<string, unknown>;
       return entry.msg === 'listening' ? String(entry.address) : null;
     });
-    const { instance } = (await (await fetch(`${address}/v1/health`)).json()) as { instance: string };
+    // Older builds have none.
+    const { instance = '' } = (await (await fetch(`${address}/v1/health`)).json()) as { instance?: string };
     const [port, pid] = [Number(new URL(address).port), running.process.pid as number];
     const scenarios = new Scenarios({ folder, port, pid, secret, seconds });
     return { port, pid, secret, instance, scenarios, kill: () => void running.process.kill('SIGKILL'), stop };
@@ -56,7 +61,7 @@ export async function withSidecars<T>(
 ): Promise<T> {
   const sidecars: BenchSidecar[] = [];
   try {
-    for (const database of databases) sidecars.push(await startBenchSidecar(database, seconds, secret));
+    for (const database of databases) sidecars.push(await startBenchSidecar({ database, seconds, secret }));
     return await work(sidecars);
   } finally {
     await Promise.all(sidecars.map((sidecar) => sidecar.stop()));

@@ -1,19 +1,23 @@
 import { costTarget, count, factTarget, ratioText, speedTarget, type Target } from '../target.ts';
 import type { ClusterFigures } from './measure-cluster.ts';
+import type { OneBoxFigure } from './measure-one-box.ts';
 import type { PauseFigure } from './measure-pauses.ts';
 import type { NonceFigure, SpreadKind } from './measure-rates.ts';
 
 const LEAST_SPREAD: Readonly<Record<SpreadKind, number>> = { insert: 0.75, find: 0.9, batch: 0.9 };
 const LEAST_FOREIGN: Readonly<Record<NonceFigure['engine'], number>> = { PostgreSQL: 0.8, Galera: 0.9 };
 const LEAST_CONNECTOR = 1;
+/** Share of the calls a second that one sidecar did before. */
+const LEAST_ONE_BOX = 0.97;
 /** `evs.suspect_timeout` of the measured nodes; 5 s by default. */
 const SUSPICION_MS = 2000;
 const MOST_BEYOND_MS = 1500;
 const MOST_SIDECAR_MS = 1000;
 
 export function clusterTargets(figures: ClusterFigures, isQuiet: boolean): Target[] {
-  const { spread, nonces, nodeDeath, sidecarDeath } = figures;
+  const { spread, nonces, nodeDeath, sidecarDeath, oneBox } = figures;
   return [
+    ...oneBox.map((figure) => oneBoxTarget(figure, isQuiet)),
     ...spread.map(({ kind, onThree, onOne }) =>
       speedTarget(
         `${kind}: three sidecars on three nodes of Galera against three on one node`,
@@ -60,6 +64,17 @@ function nonceTargets({ engine, alone, foreign, connector }: NonceFigure, isQuie
       isQuiet,
     ),
   ];
+}
+
+function oneBoxTarget({ engine, kind, now, before }: OneBoxFigure, isQuiet: boolean): Target {
+  const cpu = `${now.cpuMicros.toFixed(0)} of ${before.cpuMicros.toFixed(0)} µs of processor`;
+  return speedTarget(
+    `${kind} on ${engine}: one sidecar of this build against BENCH_BEFORE`,
+    now.perSecond / before.perSecond,
+    LEAST_ONE_BOX,
+    `${count(now.perSecond)} of ${count(before.perSecond)}/s, ${cpu}`,
+    isQuiet,
+  );
 }
 
 function pauseTarget(what: string, { longestMs }: PauseFigure, mostMs: number): Target {

@@ -1,6 +1,7 @@
 import { startServers } from '#scripts/servers/start-servers.ts';
 import { startGalera } from '#support/cluster/galera.ts';
 import { removeTestFolders } from '#support/test-folder.ts';
+import { measureOneBox, type OneBoxFigure } from './measure-one-box.ts';
 import { measureNodeDeath, measureSidecarDeath, type PauseFigure } from './measure-pauses.ts';
 import {
   measureGaleraNonce,
@@ -15,19 +16,23 @@ export interface ClusterFigures {
   readonly nonces: readonly NonceFigure[];
   readonly nodeDeath: PauseFigure;
   readonly sidecarDeath: PauseFigure;
+  /** Empty without BENCH_BEFORE. */
+  readonly oneBox: readonly OneBoxFigure[];
 }
 
 /** Three nodes of Galera on this machine, and one PostgreSQL. */
 export async function measureCluster(seconds: number): Promise<ClusterFigures> {
   const galera = await measureGalera(seconds);
+  let figures: Omit<ClusterFigures, 'oneBox'>;
   const servers = await startServers({ engines: ['postgres'], durable: true, say: console.log });
   try {
     if (servers.postgres === undefined) throw new Error(`PostgreSQL cannot be had: ${servers.missing.postgres}`);
     const postgres = await measurePostgresNonce(servers.postgres.url, seconds);
-    return { ...galera, nonces: [postgres, galera.nonce] };
+    figures = { ...galera, nonces: [postgres, galera.nonce] };
   } finally {
     await servers.stop();
   }
+  return { ...figures, oneBox: await measureOneBox(seconds) };
 }
 
 async function measureGalera(seconds: number) {

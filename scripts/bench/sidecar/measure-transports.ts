@@ -33,8 +33,8 @@ interface Side {
   readonly scenarios: Scenarios;
 }
 
-/** The build before the stream, if BENCH_BEFORE names the folder of a checkout that is built. */
-function programBefore(): string | null {
+/** The earlier build, if BENCH_BEFORE names the folder of a checkout that is built. */
+export function programBefore(): string | null {
   const folder = process.env.BENCH_BEFORE;
   if (folder === undefined) return null;
   const program = join(resolve(folder), PROGRAM);
