@@ -119,7 +119,11 @@ export const ZONES: readonly Zone[] = [
     packages: [],
   },
   { path: 'sidecar/security/', zones: [PROTOCOL], packages: ['ipaddr.js'] },
-  { path: 'sidecar/cluster/', zones: ['sidecar/engine/', 'sidecar/security/', PROTOCOL], packages: [] },
+  {
+    path: 'sidecar/cluster/',
+    zones: ['sidecar/engine/', 'sidecar/security/', 'sidecar/log-event.ts', PROTOCOL],
+    packages: [],
+  },
   { path: 'sidecar/schema/', zones: ['sidecar/engine/', 'sidecar/columns/', PROTOCOL], packages: [] },
   {
     path: 'sidecar/moving/',

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { SidecarRow } from '../engine/cluster/cluster-calls.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
+import { LOG_EVENT } from '../log-event.ts';
 import type { Instance } from '../security/instance.ts';
 import { type KeyMarks, writeKeyMarks } from './key-marks.ts';
 
@@ -13,6 +14,8 @@ const FIRST_LOOK_MS = 2000;
 const BEAT_TIMEOUT_MS = 5000;
 /** A row that did not change for three beats and the time of one call: its sidecar is gone, or has lost the database. */
 const ALIVE_MS = 35_000;
+/** Looks without a change after which a silent sidecar is told of: a database that was away for all of them is no silence. */
+const SILENT_LOOKS = 8;
 /** A row that did not change for this long is deleted. */
 const FORGOTTEN_MS = 86_400_000;
 
@@ -34,10 +37,21 @@ export interface NeighboursOptions {
   readonly log: EngineLog;
 }
 
+/** A row as it was seen last. */
+interface Sighting {
+  readonly row: SidecarRow;
+  /** Monotonic milliseconds of its last change. */
+  readonly since: number;
+  /** Looks since then. */
+  readonly looks: number;
+  /** `found`: it was there, and did not change yet, as that of a sidecar that is long gone. */
+  readonly state: 'found' | 'living' | 'silent';
+}
+
 /** This sidecar's own row among the sidecars of the database, written every 10 s, and what it sees of the others. */
 export class Neighbours {
   readonly #options: NeighboursOptions;
-  readonly #seen = new Map<string, { readonly row: SidecarRow; readonly since: number }>();
+  readonly #seen = new Map<string, Sighting>();
   /** Times that this process has tried to write; null before the first. */
   #written: number[] | null = null;
   /** Instance for which the keys are told. */
@@ -193,14 +207,36 @@ export class Neighbours {
   #note(rows: readonly SidecarRow[]): void {
     const now = this.#monotonic();
     const present = new Map(rows.map((row) => [row.instance, row]));
-    for (const instance of this.#seen.keys()) if (!present.has(instance)) this.#seen.delete(instance);
+    for (const [instance, sighting] of this.#seen) {
+      if (present.has(instance)) continue;
+      this.#seen.delete(instance);
+      if (sighting.state === 'living')
+        this.#tell('info', 'another sidecar of the database has ended in order', sighting);
+    }
     for (const row of rows) {
       const before = this.#seen.get(row.instance);
-      if (before?.row.seenAt !== row.seenAt) this.#seen.set(row.instance, { row, since: now });
-      else if (now - before.since > FORGOTTEN_MS && row.instance !== this.instance) {
-        void this.#drop(row).catch(() => {});
-      }
+      const sighting = seenAgain(row, before, now);
+      this.#seen.set(row.instance, sighting);
+      if (row.instance === this.instance) continue;
+      this.#tellChange(before?.state, sighting);
+      if (now - sighting.since > FORGOTTEN_MS) void this.#drop(row).catch(() => {});
     }
+  }
+
+  #tellChange(before: Sighting['state'] | undefined, sighting: Sighting): void {
+    if (before === 'silent' && sighting.state === 'living') {
+      this.#tell('info', 'another sidecar of the database is seen again', sighting, { event: LOG_EVENT.recovered });
+    }
+    if (before === 'living' && sighting.state === 'silent') {
+      const message =
+        'another sidecar of the database gives no sign any more: its process, its machine or its way to the database is gone';
+      this.#tell('warn', message, sighting);
+    }
+  }
+
+  #tell(level: 'info' | 'warn', message: string, { row }: Sighting, more: object = {}): void {
+    const { instance, box, url } = row;
+    this.#options.log(level, message, { ...more, instance, box, url });
   }
 
   #monotonic(): number {
@@ -210,4 +246,12 @@ export class Neighbours {
   #bounds(timeoutMs = BEAT_TIMEOUT_MS) {
     return { deadline: performance.now() + timeoutMs };
   }
+}
+
+function seenAgain(row: SidecarRow, before: Sighting | undefined, now: number): Sighting {
+  if (before === undefined) return { row, since: now, looks: 0, state: 'found' };
+  if (before.row.seenAt !== row.seenAt) return { row, since: now, looks: 0, state: 'living' };
+  const looks = before.looks + 1;
+  const isSilent = before.state === 'living' && now - before.since >= ALIVE_MS && looks >= SILENT_LOOKS;
+  return { ...before, looks, state: isSilent ? 'silent' : before.state };
 }

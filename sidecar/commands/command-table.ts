@@ -109,7 +109,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     runDeadLetters,
   ),
   queue: listingCommand(
-    'shows the journals of queued writes with their ages, and adopts writes for this database',
+    'shows the journals of queued writes and their sidecars, forgets lost ones, and adopts writes for this database',
     ['list [--config FILE] [--json]', 'adopt NAMESPACE [--config FILE]'],
     runQueue,
   ),

@@ -10,6 +10,7 @@ import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { Instance } from '#sidecar/security/instance.ts';
 import { keyOf, secretOf, startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { SignedClient } from '../support/signed-client.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -78,6 +79,19 @@ it('doctor names a box whose keys or secrets are others', async () => {
   await second.stop();
   expect(await foundByDoctor()).toEqual([]);
   expect(await engine.transfer.readMark(`sidecar_keys:${instance}`, bounds())).toBeNull();
+});
+
+it('failures lock a key out at one sidecar alone', async () => {
+  const limits = { authFailuresPerMinute: 2, lockoutSeconds: 90 };
+  const second = await startSidecar({ database, config: { limits } });
+  const wrong = new SignedClient({ address: second.address, kid: 'local', secret: secretOf('wrong') });
+  const statuses: number[] = [];
+  for (const client of [wrong, wrong, second.client, first.client]) {
+    statuses.push((await client.call('health', {})).httpStatus);
+  }
+  expect(statuses).toEqual([401, 401, 429, 200]);
+  await wrong.close();
+  await second.stop();
 });
 
 it('a sidecar sees others by their rows alone, whatever their clocks say, and knows a twin', async () => {

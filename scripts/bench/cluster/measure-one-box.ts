@@ -10,7 +10,7 @@ import { type Rate, rateOfAll } from './measure-rates.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? '4');
 
-/** One sidecar by itself, of this build and of an earlier one. */
+/** A single sidecar, of this build and of an earlier one. */
 export interface OneBoxFigure {
   readonly engine: 'PostgreSQL' | 'MongoDB';
   readonly kind: string;

@@ -1,4 +1,5 @@
 import type { EngineLog } from '#engine/log.ts';
+import { LOG_EVENT } from '#sidecar/log-event.ts';
 import type { SqlConnection, SqlDriver } from './driver.ts';
 import { HostChoice, type Standing } from './host-choice.ts';
 
@@ -169,7 +170,16 @@ export class HostWatch {
     if (current === this.#told) return;
     const fields = { host: `${this.#driver.hosts[current]}`, before: `${this.#driver.hosts[this.#told]}` };
     this.#told = current;
-    this.#log('warn', 'the database is used at another host of database.url', fields);
+    if (current === 0) {
+      const message = 'the database is used at the first host of database.url again';
+      this.#log('info', message, { ...fields, event: LOG_EVENT.recovered });
+      return;
+    }
+    this.#log(
+      'warn',
+      'a host of database.url does not answer or takes no writes: the database is used at another one',
+      fields,
+    );
   }
 }
 

@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import type { SidecarRow } from '#engine/cluster/cluster-calls.ts';
+import { Neighbours, type NeighboursOptions } from '#sidecar/cluster/neighbours.ts';
+import { Instance } from '#sidecar/security/instance.ts';
+import { testFolder } from '../../support/test-folder.ts';
+
+/** A sidecar that looks at rows of the test, and what it tells its owner of the others. */
+function watching(rows: SidecarRow[]) {
+  const told: string[] = [];
+  let monotonic = 0;
+  const own = new Map<string, SidecarRow>();
+  const engine = {
+    cluster: {
+      listSidecars: async () => [...rows, ...own.values()],
+      putSidecar: async (row: SidecarRow) => Boolean(own.set(row.instance, row)),
+      dropSidecar: async () => {},
+    },
+    leases: { look: async () => {} },
+    transfer: { writeMark: async () => {} },
+  } as unknown as NeighboursOptions['engine'];
+  const neighbours = new Neighbours({
+    ...{ instance: Instance.open(testFolder()), engine, version: '1.0.0', keys: new Map(), now: () => 1 },
+    monotonicNow: () => monotonic,
+    log: (level, message, fields) => told.push(`${level} ${(fields as { box: string }).box}: ${message}`),
+  });
+  const looks = async (count: number, stepMs: number): Promise<void> => {
+    for (let look = 0; look < count; look += 1) {
+      monotonic += stepMs;
+      neighbours.begin('http://here');
+      await neighbours.settled();
+    }
+  };
+  return { neighbours, told, looks };
+}
+
+const ROW = { instance: 'other', box: 'game-2', url: 'http://10.0.0.2', version: '1.0.0', seenAt: 1 };
+
+it('tells once that another sidecar gives no sign, and that it is seen again', async () => {
+  const rows = [ROW];
+  const { neighbours, told, looks } = watching(rows);
+  await looks(1, 2000);
+  rows[0] = { ...ROW, seenAt: 2 };
+  await looks(18, 2000);
+  expect(told).toEqual([]);
+  await looks(3, 2000);
+  expect(told).toEqual([expect.stringMatching(/^warn game-2: another sidecar of the database gives no sign any more/)]);
+  rows[0] = { ...ROW, seenAt: 3 };
+  await looks(5, 2000);
+  expect(told.slice(1)).toEqual(['info game-2: another sidecar of the database is seen again']);
+  rows.length = 0;
+  await looks(1, 2000);
+  expect(told.slice(2)).toEqual(['info game-2: another sidecar of the database has ended in order']);
+  await neighbours.stop();
+});
+
+it('tells nothing of a row that was left behind, or after a time without the database', async () => {
+  const rows = [ROW, { ...ROW, instance: 'third', box: 'game-3' }];
+  const { neighbours, told, looks } = watching(rows);
+  await looks(1, 2000);
+  rows[1] = { ...(rows[1] as SidecarRow), seenAt: 2 };
+  await looks(2, 2000);
+  // All were without it for an hour; the other writes again within a beat.
+  await looks(5, 3_600_000);
+  rows[1] = { ...(rows[1] as SidecarRow), seenAt: 3 };
+  await looks(5, 2000);
+  expect(told).toEqual([]);
+  await neighbours.stop();
+});
