@@ -27,7 +27,7 @@ describe.skipIf(why !== null)(`the page of backups${why === null ? '' : ` (${why
   });
 
   const fits = async () =>
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 
   it('makes a backup, shows what a restore changes, restores it and offers the way back', async () => {
     await page.getByText('Backups stay on this machine').waitFor();
@@ -40,8 +40,9 @@ describe.skipIf(why !== null)(`the page of backups${why === null ? '' : ` (${why
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'game.notes' }) });
     await row.getByText('−1').waitFor();
     const restore = page.getByRole('button', { name: 'Restore' });
-    expect(await restore.isDisabled()).toBe(true);
+    await expect.poll(() => restore.isDisabled()).toBe(true);
     await page.getByLabel('What').selectOption('game');
+    await page.getByRole('heading', { level: 2, name: /^backup-/ }).waitFor();
     const name = (await page.getByRole('heading', { level: 2 }).allTextContents()).find((text) =>
       /^backup-/.test(text),
     );

@@ -23,7 +23,7 @@ describe.skipIf(why !== null)(`the page of bundles${why === null ? '' : ` (${why
     await signIn(watcher, 'watcher', PASSWORD);
     await watcher.goto(`${panel.address}/#/bundles`);
     await page.getByText('The server is not running.').waitFor();
-    expect(await page.getByRole('button', { name: 'Start' }).first().isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Start' }).first().isDisabled()).toBe(true);
     await owner.post('/api/server/start');
   });
 
@@ -37,13 +37,13 @@ describe.skipIf(why !== null)(`the page of bundles${why === null ? '' : ` (${why
   it('gives somebody who may only look no buttons, and hears of every state', async () => {
     await row('base', watcher).getByText('Running').waitFor();
     await row('police', watcher).getByText('Failed').waitFor();
-    expect(await watcher.getByRole('main').getByRole('button').count()).toBe(0);
+    await expect.poll(() => watcher.getByRole('main').getByRole('button').count()).toBe(0);
     await expectAccessible(watcher);
   });
 
   it('shows what a manifest says as text', async () => {
     await row('fishing').getByText(HOSTILE).waitFor();
-    expect(await page.title()).not.toContain('hacked');
+    await expect.poll(() => page.title()).not.toContain('hacked');
   });
 
   it('says which others stop with a bundle before it stops them', async () => {
@@ -61,10 +61,11 @@ describe.skipIf(why !== null)(`the page of bundles${why === null ? '' : ` (${why
 
   it('starts one, by keyboard, and finds by tag', async () => {
     await page.getByLabel('Search').fill('core');
+    await row('base').getByText('Stopped').waitFor();
     await row('base').getByRole('button', { name: 'Start' }).focus();
     await page.keyboard.press('Enter');
     await row('base').getByText('Running').waitFor();
-    expect(await page.getByRole('rowheader').count()).toBe(2);
+    await expect.poll(() => page.getByRole('rowheader').count()).toBe(2);
     await page.getByLabel('Search').fill('');
     await expectAccessible(page);
   });

@@ -81,7 +81,7 @@ describe.skipIf(why !== null)(`a flood on the console page${why === null ? '' : 
     flood.stop();
     await expect.poll(count).toBe(flood.last);
     await expect.poll(() => numberIn('last')).toBe(flood.last);
-    expect(await page.getByText('Lines are missing here').count()).toBe(0);
+    await expect.poll(() => page.getByText('Lines are missing here').count()).toBe(0);
   });
 
   it('goes on after a reload in the middle of it, each line once', async () => {

@@ -40,7 +40,8 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
   const open = async (path = '#/console') => {
     await page.goto(`${panel.address}/${path}`);
     await page.reload();
-    await page.getByRole('log', { name: 'Console output' }).waitFor();
+    // Keys that are pressed before the first lines are there do nothing.
+    await lines().locator('.line[data-seq]').first().waitFor();
   };
   const lines = () => page.getByRole('log', { name: 'Console output' });
   /** In the part of the list that is shown. */
@@ -75,9 +76,9 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await lines().getByText('exe.\\u{202e}gnp').waitFor();
     await lines().getByText('after all of it').waitFor();
     await lines().getByText('seen').waitFor();
-    expect(await lines().getByText('red', { exact: true }).getAttribute('class')).toBe('fg-1');
-    expect(await lines().locator('img, script').count()).toBe(0);
-    expect(await page.title()).toMatch(/^Console/);
+    await expect.poll(() => lines().getByText('red', { exact: true }).getAttribute('class')).toBe('fg-1');
+    await expect.poll(() => lines().locator('img, script').count()).toBe(0);
+    await expect.poll(() => page.title()).toMatch(/^Console/);
     await expectAccessible(page);
   });
 
@@ -116,7 +117,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     say(`\u001b[33mlong\u001b[0m ${words} the end of it`);
     const line = lines().locator('.line', { hasText: 'the end of it' });
     await line.waitFor();
-    expect(await page.evaluate(ROWS_OF_LINE)).toEqual({ fits: true, areWhole: true });
+    await expect.poll(() => page.evaluate(ROWS_OF_LINE)).toEqual({ fits: true, areWhole: true });
   });
 
   it('shows an error in red, also on the ordinary output', async () => {
@@ -144,7 +145,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
       await page.getByRole('button', { name: stopFollowing === 'choose' ? 'Latest lines' : 'Resume' }).waitFor();
       // Only what is in sight is there.
       await line.waitFor();
-      expect(await lines().getByText('early line 1', { exact: true }).count()).toBe(0);
+      await expect.poll(() => lines().getByText('early line 1', { exact: true }).count()).toBe(0);
     }
   });
 
@@ -155,7 +156,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await lines().getByText('[shop] sold bread').waitFor();
     await page.getByRole('combobox', { name: 'Bundle' }).selectOption('bank');
     await lines().getByText('no money').waitFor();
-    expect(await lines().getByText('sold bread').count()).toBe(0);
+    await expect.poll(() => lines().getByText('sold bread').count()).toBe(0);
   });
 
   it('stands still while it is paused, and then shows what came meanwhile', async () => {
@@ -165,7 +166,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await page.getByRole('button', { name: 'Pause' }).click();
     say('said in the pause');
     await page.getByText('Paused. New lines: 1').waitFor();
-    expect(await lines().getByText('said in the pause').count()).toBe(0);
+    await expect.poll(() => lines().getByText('said in the pause').count()).toBe(0);
     await expect.poll(isInSight('said before the pause')).toBe(true);
     await page.getByRole('button', { name: 'Resume' }).click();
     await lines().getByText('said in the pause').waitFor();
@@ -239,8 +240,11 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await page.keyboard.press('ArrowUp');
     await expect.poll(() => region.getAttribute('aria-label')).not.toBe(last);
     for (let step = 0; step < 60; step++) await page.keyboard.press('ArrowUp');
-    const seq = /\d+/.exec((await region.getAttribute('aria-label')) ?? '')?.[0];
-    await expect.poll(() => lines().locator(`.selected[data-seq="${seq}"]`).isVisible()).toBe(true);
+    const isSelectedInSight = async () => {
+      const seq = /\d+/.exec((await region.getAttribute('aria-label')) ?? '')?.[0];
+      return lines().locator(`.selected[data-seq="${seq}"]`).isVisible();
+    };
+    await expect.poll(isSelectedInSight).toBe(true);
     await page.keyboard.press('Escape');
     await region.waitFor({ state: 'detached' });
     await page.getByText('Filters').focus();
@@ -256,7 +260,7 @@ describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`
     await phone.goto(`${panel.address}/#/console`);
     await phone.getByRole('log', { name: 'Console output' }).getByText('a line worth telling').waitFor();
     await expectAccessible(phone);
-    expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expect.poll(() => phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
 
   it('did nothing that the policy refuses', () => {

@@ -71,7 +71,7 @@ describe.skipIf(why !== null || isExcluded)(`the database is away${why === null 
     await banner.getByText(/^Cause: the database failed/).waitFor();
     await banner.getByRole('link', { name: 'Write queue' }).waitFor();
     expect((await banner.boundingBox())?.height).toBeLessThanOrEqual(130);
-    expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expect.poll(() => phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
     await expectAccessible(phone);
   });
 
@@ -81,7 +81,7 @@ describe.skipIf(why !== null || isExcluded)(`the database is away${why === null 
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Overview' }).click();
     const failed = page.getByRole('figure').filter({ hasText: 'Calls of the API' }).locator('.is-bad');
     await failed.waitFor();
-    expect(await failed.textContent()).toMatch(/^[\d.]+\/s$/);
+    await expect.poll(() => failed.textContent()).toMatch(/^[\d.]+\/s$/);
   });
 
   it('tells a stream that is opened meanwhile, and all of them when it is back', async () => {

@@ -78,16 +78,16 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await page.getByLabel('Value').fill('twelve');
     await page.getByRole('button', { name: 'Show these rows' }).click();
     await page.getByText('Write a whole number.').waitFor();
-    expect(await page.getByLabel('Value').getAttribute('aria-invalid')).toBe('true');
-    expect(await page.evaluate('location.hash')).toBe('#/database/rows/game/players');
+    await expect.poll(() => page.getByLabel('Value').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.evaluate('location.hash')).toBe('#/database/rows/game/players');
   });
 
   it('say what the database has against a filter that was written as text', async () => {
     await open(`/rows/game/players?filter=${encodeURIComponent('{"not":{"field":"nowhere","op":"eq","value":1}}')}`);
     await page.reload();
     await page.getByText('This filter does not work: filter.not.field: unknown column "nowhere"').waitFor();
-    expect(await page.getByLabel('Filter as text').inputValue()).toContain('nowhere');
-    expect(await page.getByLabel('Filter as text').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('Filter as text').inputValue()).toContain('nowhere');
+    await expect.poll(() => page.getByLabel('Filter as text').getAttribute('aria-invalid')).toBe('true');
     await page.getByRole('button', { name: 'Show all rows' }).click();
     await row('1').waitFor();
   });
@@ -101,12 +101,12 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await page.getByRole('button', { name: 'Show these rows' }).click();
     await page.getByText('filter.op: expected one of eq').waitFor();
     const field = page.getByRole('textbox', { name: 'Filter as text' });
-    expect(await field.inputValue()).toBe(wrong);
-    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => field.inputValue()).toBe(wrong);
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     await field.fill(wrong.replace('greater', 'gt'));
     await page.getByRole('button', { name: 'Show these rows' }).click();
     await expect.poll(() => field.getAttribute('aria-invalid')).toBe(null);
-    expect(await field.inputValue()).toContain('"gt"');
+    await expect.poll(() => field.inputValue()).toContain('"gt"');
   });
 
   it('show tables with their sizes, and rows by a filter that stays in the address', async () => {
@@ -120,7 +120,7 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await page.getByText('Rows 1 to 2 of 2').waitFor();
     await page.reload();
     await page.getByText('Rows 1 to 2').waitFor();
-    expect(await page.getByLabel('Value').inputValue()).toBe('1475');
+    await expect.poll(() => page.getByLabel('Value').inputValue()).toBe('1475');
     await page.getByRole('button', { name: 'Show all rows' }).click();
     await page.getByText('Rows 1 to 50 of 121').waitFor();
     await page.getByRole('button', { name: 'Next rows' }).click();
@@ -131,16 +131,18 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     const header = page.getByRole('columnheader', { name: 'money' });
     const before = await header.boundingBox();
     await page.locator('.rows-frame').evaluate((frame) => frame.scrollTo(0, 500));
-    expect(await header.boundingBox()).toEqual(before);
+    await expect.poll(() => header.boundingBox()).toEqual(before);
   });
 
   it('show every digit of a number, and a hostile name as the text that it is', async () => {
     await open(only(BIG_ID));
     await row(BIG_ID).click();
-    expect(await dialog().getByLabel('name', { exact: true }).inputValue()).toBe(HOSTILE);
-    expect(await dialog().getByLabel('inventory', { exact: true }).inputValue()).toContain(`"serial": ${BIG_ID}`);
-    expect(await page.title()).not.toContain('hacked');
-    expect(await page.locator('main img').count()).toBe(0);
+    await expect.poll(() => dialog().getByLabel('name', { exact: true }).inputValue()).toBe(HOSTILE);
+    await expect
+      .poll(() => dialog().getByLabel('inventory', { exact: true }).inputValue())
+      .toContain(`"serial": ${BIG_ID}`);
+    await expect.poll(() => page.title()).not.toContain('hacked');
+    await expect.poll(() => page.locator('main img').count()).toBe(0);
   });
 
   it('change one row after a preview, by keyboard alone, and keep the digits of the rest', async () => {
@@ -170,8 +172,8 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await dialog().getByLabel('money').fill('1.234');
     await dialog().getByRole('button', { name: 'Preview' }).click();
     await dialog().getByText('Use at most 2 digits after the point.').waitFor();
-    expect(await dialog().getByLabel('money').getAttribute('aria-invalid')).toBe('true');
-    expect(await warning.count()).toBe(0);
+    await expect.poll(() => dialog().getByLabel('money').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => warning.count()).toBe(0);
     const owner = await panel.owner();
     await owner.post('/api/server/start');
     await warning.waitFor();
@@ -197,12 +199,12 @@ describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why}
     await open(only('7'), reader);
     await row('7', reader).click();
     await dialog(reader).getByText('Another').waitFor();
-    expect(await dialog(reader).getByRole('textbox').count()).toBe(0);
-    expect(await dialog(reader).getByRole('button', { name: 'Preview' }).count()).toBe(0);
+    await expect.poll(() => dialog(reader).getByRole('textbox').count()).toBe(0);
+    await expect.poll(() => dialog(reader).getByRole('button', { name: 'Preview' }).count()).toBe(0);
     await expectAccessible(reader);
     await open('/quarantine', reader);
     await reader.getByText('game.vehicles.mileage').waitFor();
-    expect(await reader.getByRole('button', { name: 'Remove' }).count()).toBe(0);
+    await expect.poll(() => reader.getByRole('button', { name: 'Remove' }).count()).toBe(0);
   });
 
   it('try a failed write again and discard another', async () => {

@@ -49,11 +49,11 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await command.press('Enter');
     await lines().getByText('did say <b>hello</b>').waitFor();
     await lines().getByText('owner> say <b>hello</b>').waitFor();
-    expect(await command.inputValue()).toBe('');
+    await expect.poll(() => command.inputValue()).toBe('');
     await command.press('ArrowUp');
-    expect(await command.inputValue()).toBe('say <b>hello</b>');
+    await expect.poll(() => command.inputValue()).toBe('say <b>hello</b>');
     await command.press('ArrowDown');
-    expect(await command.inputValue()).toBe('');
+    await expect.poll(() => command.inputValue()).toBe('');
     await expectAccessible(page);
   });
 
@@ -72,7 +72,7 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     held.resolve();
     await lines().getByText('did first of two').waitFor();
     await page.getByRole('button', { name: 'Send' }).and(page.locator(':not([aria-busy="true"])')).waitFor();
-    expect(await command.inputValue()).toBe('second of two');
+    await expect.poll(() => command.inputValue()).toBe('second of two');
     await page.unroute('**/api/command');
   });
 
@@ -82,8 +82,8 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await command.fill('half a command');
     await owner.post('/api/command', { text: 'crash 3' });
     await page.getByText('The server is not running, so it takes no commands.').waitFor();
-    expect(await command.inputValue()).toBe('half a command');
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await expect.poll(() => command.inputValue()).toBe('half a command');
+    await expect.poll(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 
   it('shows the record of a crash: how it ended, who did what, the last lines', async () => {
@@ -113,7 +113,7 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     expect((await download).suggestedFilename()).toBe('logs.zip');
     await page.getByRole('table', { name: 'Files' }).getByRole('link').first().click();
     await lines().getByText('did say <b>hello</b>').waitFor();
-    expect(await page.getByText('The last 2 MiB are shown.').count()).toBe(0);
+    await expect.poll(() => page.getByText('The last 2 MiB are shown.').count()).toBe(0);
     await expectAccessible(page);
     const long = 'x'.repeat(16_000);
     for (let index = 0; index < 140; index++) panel.services.logs.console.append('out', long);
@@ -134,7 +134,7 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await page.getByRole('searchbox', { name: 'Search' }).fill('SOLD BREAD');
     await page.getByRole('button', { name: 'Show' }).click();
     await entries.getByText('[shop] sold bread 250').waitFor();
-    expect(await entries.getByText('[shop] sold bread 1', { exact: true }).count()).toBe(0);
+    await expect.poll(() => entries.getByText('[shop] sold bread 1', { exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Earlier entries' }).click();
     await entries.getByText('[shop] sold bread 1', { exact: true }).waitFor();
     await page.getByRole('searchbox', { name: 'Search' }).fill('sold bread 24');
@@ -151,19 +151,19 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await open('logs/diagnostics');
     const entries = page.getByRole('list', { name: 'Diagnostics' });
     await entries.getByRole('listitem').first().waitFor();
-    expect(await entries.getByText('panel request').count()).toBe(0);
+    await expect.poll(() => entries.getByText('panel request').count()).toBe(0);
     panel.services.logs.console.append('err', 'the vault has no door');
     for (let count = 0; count < 3; count++) panel.services.logs.console.append('out', '[bank] Warning: vault is open');
     const repeated = entries.getByRole('listitem').filter({ hasText: 'vault is open' });
     await repeated.getByText('×3').waitFor();
-    expect(await repeated.count()).toBe(1);
+    await expect.poll(() => repeated.count()).toBe(1);
     await page.getByRole('button', { name: 'Warning' }).click();
     await expect.poll(() => repeated.count()).toBe(0);
     await entries.getByText('the vault has no door').waitFor();
     await page.getByRole('button', { name: 'Ordinary requests' }).click();
     await entries.getByText('panel request').first().waitFor();
     await page.getByRole('button', { name: 'Live' }).click();
-    expect(await page.getByRole('button', { name: 'Live' }).getAttribute('aria-pressed')).toBe('false');
+    await expect.poll(() => page.getByRole('button', { name: 'Live' }).getAttribute('aria-pressed')).toBe('false');
     await expectAccessible(page);
   });
 
@@ -172,8 +172,8 @@ describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : `
     await signIn(watcher, 'watcher', PASSWORD);
     await watcher.goto(`${panel.address}/#/logs/crashes`);
     await watcher.getByText('[shop] sold bread 250').waitFor();
-    expect(await watcher.getByRole('link', { name: 'Crashes' }).count()).toBe(0);
-    expect(await watcher.getByRole('combobox', { name: 'Source' }).count()).toBe(0);
+    await expect.poll(() => watcher.getByRole('link', { name: 'Crashes' }).count()).toBe(0);
+    await expect.poll(() => watcher.getByRole('combobox', { name: 'Source' }).count()).toBe(0);
     await watcher.goto(`${panel.address}/#/console`);
     await watcher.getByText('You may read the console, but not write to it.').waitFor();
     await expectAccessible(watcher);

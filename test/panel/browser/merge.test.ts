@@ -92,10 +92,10 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByRole('heading', { name: 'work → main' }).waitFor();
     await page.getByText('local hidden = "\\u{202e}"').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
     const merge = page.getByRole('button', { name: 'Merge' });
-    expect(await merge.isDisabled()).toBe(true);
+    await expect.poll(() => merge.isDisabled()).toBe(true);
     await page.getByText('1 conflict left').waitFor();
     await page.getByLabel('Take the new file').check();
     await merge.click();
@@ -111,8 +111,10 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     await page.getByRole('link', { name: 'Take back what was merged last' }).click();
     await page.getByRole('heading', { name: 'Take back what was merged last → main' }).waitFor();
     await page.getByText('Revert "Merge work into main"').waitFor();
-    expect(await page.getByLabel('Message of the commit').inputValue()).toBe('Revert "Merge work into main"');
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.getByLabel('Message of the commit').inputValue())
+      .toBe('Revert "Merge work into main"');
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Merge' }).click();
     await page.getByRole('heading', { name: 'Merge branches · shop' }).waitFor();
@@ -138,13 +140,13 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     panel.services.sourceAccounts.note('main', true);
     await page.reload();
     await page.getByText(/^The token of main is refused since \d\d:\d\d; what is installed runs on\.$/).waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
     await page.goto(`${panel.address}/#/tools/sources`);
     await page.getByLabel('Account', { exact: true }).selectOption('main');
     await page.getByRole('button', { name: 'Choose a repository' }).click();
     await page.getByRole('list', { name: 'Repositories' }).getByRole('button', { name: 'ann/tools' }).click();
-    expect(await page.getByLabel('Project').inputValue()).toBe('tools');
+    await expect.poll(() => page.getByLabel('Project').inputValue()).toBe('tools');
     expect(new URL(await page.getByLabel('Address of the repository').inputValue()).origin).toBe(forge.origin);
     await expectAccessible(page);
   });
@@ -158,7 +160,7 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('list', { name: 'Propose changes' }).getByText('1.0.3').waitFor();
     await page.getByLabel('Title of the review').fill('Newer');
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Ask for a review' }).click();
     await page.getByRole('heading', { name: 'Change packages · shop' }).waitFor();
@@ -167,7 +169,7 @@ describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' :
     await page.getByLabel('Version of npm').fill('10.0.0');
     await page.getByRole('button', { name: 'Install npm' }).click();
     await page.getByText('expected 11.19.1 or newer').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
   });
 

@@ -50,12 +50,12 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
         expect.stringMatching(/^Terminating in (10|9) min$/),
         expect.stringMatching(/^Killing in (20|19) min$/),
       ]);
-    expect(await plan.locator('[aria-current=step]').textContent()).toMatch(/^Terminating/);
-    expect(await state()).toBe('Stopping');
+    await expect.poll(() => plan.locator('[aria-current=step]').textContent()).toMatch(/^Terminating/);
+    await expect.poll(state).toBe('Stopping');
     await expectAccessible(page);
     await press('Force stop');
     await expect.poll(state).toBe('Stopped');
-    expect(await plan.count()).toBe(0);
+    await expect.poll(() => plan.count()).toBe(0);
   });
 
   it('says of a server that cannot be started where to look', async () => {
@@ -64,7 +64,7 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     await press('Start');
     await expect.poll(state).toBe('Crashed');
     await server().getByText('The server could not start: the program "/not/there" was not found.').waitFor();
-    expect(await server().getByText('The server crashed.').count()).toBe(0);
+    await expect.poll(() => server().getByText('The server crashed.').count()).toBe(0);
     await press('Force stop');
     panel.services.settings.update({ startLine });
   });
@@ -73,7 +73,7 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     const { startLine } = panel.services.settings.values;
     panel.services.settings.update({ startLine: '' });
     await expect.poll(state).toBe('Not configured');
-    expect(await server().getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
+    await expect.poll(() => server().getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
     await expectAccessible(page);
     await server().getByRole('link', { name: 'Open Settings' }).click();
     await page.getByLabel('Start command').waitFor();
@@ -153,15 +153,17 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
 
   it('says which box it comes from, and which others use its database', async () => {
     const boxes = page.getByRole('list', { name: 'Boxes on this database' });
-    expect(await boxes.count()).toBe(0);
+    await expect.poll(() => boxes.count()).toBe(0);
     const row = { instance: 'other', box: 'box2', url: 'https://10.0.0.2:20771', version: '1.2.3', seenAt: 1 };
     await panel.services.base.engine.cluster.putSidecar(row, null, { deadline: performance.now() + 10_000 });
     await boxes.waitFor();
     await page.getByText(`This page comes from ${hostname()}.`).waitFor();
-    expect(await boxes.getByRole('listitem').allTextContents()).toEqual([
-      expect.stringMatching(`^Running${hostname()}this one${panel.apiAddress}`),
-      'Runningbox2https://10.0.0.2:207711.2.3',
-    ]);
+    await expect
+      .poll(() => boxes.getByRole('listitem').allTextContents())
+      .toEqual([
+        expect.stringMatching(`^Running${hostname()}this one${panel.apiAddress}`),
+        'Runningbox2https://10.0.0.2:207711.2.3',
+      ]);
     await expectAccessible(page);
   });
 
@@ -174,7 +176,7 @@ describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () =
     await phone.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Console' }).waitFor();
     await expectAccessible(phone);
     await phone.keyboard.press('Escape');
-    expect(await phone.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Open menu');
+    await expect.poll(() => phone.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Open menu');
     await open.click();
     await phone.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Console' }).click();
     await phone.getByRole('dialog', { name: 'Menu' }).waitFor({ state: 'hidden' });

@@ -58,8 +58,8 @@ describe.skipIf(why !== null)(`every page${why === null ? '' : ` (${why})`}`, ()
     await expect.poll(() => page.locator('main .loading').count()).toBe(0);
     // The first page of all comes after the session is known.
     await expect.poll(() => page.getByRole('heading', { level: 1 }).count()).toBe(place === 'no-such-page' ? 0 : 1);
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    expect(await page.evaluate(ACTIVE_TAB_OUTSIDE)).toBe(false);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate(ACTIVE_TAB_OUTSIDE)).toBe(false);
     await expectAccessible(page);
   });
 

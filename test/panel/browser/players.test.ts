@@ -47,7 +47,7 @@ describe.skipIf(why !== null)(`the page of players${why === null ? '' : ` (${why
   });
 
   const isNarrow = async () =>
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 
   it('says that nothing runs, and shows the players once the server does', async () => {
     await page.goto(`${panel.address}/#/players`);
@@ -58,8 +58,9 @@ describe.skipIf(why !== null)(`the page of players${why === null ? '' : ` (${why
     players = [ZOE, MAX];
     await page.reload();
     await page.getByRole('heading', { name: '2 players' }).waitFor();
-    const rows = await page.getByRole('table', { name: 'Players' }).getByRole('row').allTextContents();
-    expect(rows.slice(1)).toEqual([`${ZOE.name}731 msKick`, 'Max121,204 msKick']);
+    const rows = page.getByRole('table', { name: 'Players' }).getByRole('row');
+    const texts = async () => (await rows.allTextContents()).slice(1);
+    await expect.poll(texts).toEqual([`${ZOE.name}731 msKick`, 'Max121,204 msKick']);
     await isNarrow();
     await expectAccessible(page);
   });
@@ -85,6 +86,8 @@ describe.skipIf(why !== null)(`the page of players${why === null ? '' : ` (${why
   });
 
   it('says that the player has left, and that the server reports nobody', async () => {
+    players = [ZOE, MAX];
+    await page.reload();
     await page.getByRole('row', { name: 'Max' }).getByRole('button', { name: 'Kick' }).click();
     const dialog = page.getByRole('dialog', { name: 'Kick Max' });
     players = [ZOE];
@@ -110,7 +113,7 @@ describe.skipIf(why !== null)(`the page of players${why === null ? '' : ` (${why
     const pages = reader.getByRole('navigation', { name: 'Pages' });
     await pages.getByRole('link', { name: 'Players' }).click();
     await reader.getByRole('heading', { name: '1 player' }).waitFor();
-    expect(await reader.getByRole('button', { name: 'Kick' }).count()).toBe(0);
+    await expect.poll(() => reader.getByRole('button', { name: 'Kick' }).count()).toBe(0);
     panel.services.server.control.forceStop('owner');
     await reader.getByText('The server does not run').waitFor();
     panel.services.settings.update({ backend: 'command' });

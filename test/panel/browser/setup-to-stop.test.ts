@@ -41,17 +41,19 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
   it('names all that is missing at once, each at its field', async () => {
     await finish();
     await page.getByText('Enter the setup key.').waitFor();
-    const faults = await page.locator('.fault').allTextContents();
-    expect(faults).toEqual([
-      'Enter the setup key.',
-      "The panel's name has 1 to 64 characters.",
-      expect.stringContaining('A user name has 1 to 32 characters'),
-      'A password has 12 to 256 characters.',
-      'Enter the full path of the folder.',
-    ]);
+    const faults = () => page.locator('.fault').allTextContents();
+    await expect
+      .poll(faults)
+      .toEqual([
+        'Enter the setup key.',
+        "The panel's name has 1 to 64 characters.",
+        expect.stringContaining('A user name has 1 to 32 characters'),
+        'A password has 12 to 256 characters.',
+        'Enter the full path of the folder.',
+      ]);
     await expect.poll(() => page.evaluate('document.activeElement.labels?.[0]?.textContent')).toBe('Setup key');
     await page.getByLabel('Panel name').fill('Harbour RP');
-    expect(await page.locator('.fault').count()).toBe(4);
+    await expect.poll(() => page.locator('.fault').count()).toBe(4);
     await expectAccessible(page);
   });
 
@@ -59,9 +61,9 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     const field = page.getByLabel('Password', { exact: true });
     const shown = page.locator('.field', { has: field });
     await shown.getByRole('button', { name: 'Show what is typed' }).click();
-    expect(await field.getAttribute('type')).toBe('text');
+    await expect.poll(() => field.getAttribute('type')).toBe('text');
     await shown.getByRole('button', { name: 'Hide what is typed' }).click();
-    expect(await field.getAttribute('type')).toBe('password');
+    await expect.poll(() => field.getAttribute('type')).toBe('password');
   });
 
   it('names what is wrong beside its field, before anything is made', async () => {
@@ -77,7 +79,7 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     await page.getByLabel('Confirm password').fill(PASSWORD);
     await finish();
     await page.getByText(/^Enter the full path, such as /).waitFor();
-    expect(await page.getByLabel('Server folder').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('Server folder').getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);
   });
 
@@ -99,7 +101,7 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
     await page.getByText('Left to do by hand').waitFor();
     await expectAccessible(page);
     await page.locator('.notice', { hasText: 'Left to do by hand' }).getByRole('button', { name: 'Close' }).click();
-    expect(await page.getByText('Left to do by hand').count()).toBe(0);
+    await expect.poll(() => page.getByText('Left to do by hand').count()).toBe(0);
     expect(existsSync(join(home, 'town/vfs/database.json'))).toBe(true);
     await expect.poll(() => page.title()).toBe('Overview · Harbour RP');
   });
@@ -146,8 +148,8 @@ describe.skipIf(why !== null)('setup where the start has preset the server', () 
     const key = readFileSync(join(panel.folder, 'secrets/panel-setup.key'), 'utf8').trim();
     const page = await browser.visit(`${panel.address}/#/?key=${key}`);
     await page.getByText(`Any program in ${tmpdir()}`).waitFor();
-    expect(await page.getByLabel('Setup key').inputValue()).toBe(key);
-    expect(await page.getByLabel('Server folder').count()).toBe(0);
+    await expect.poll(() => page.getByLabel('Setup key').inputValue()).toBe(key);
+    await expect.poll(() => page.getByLabel('Server folder').count()).toBe(0);
     // A secret stays neither in the address nor in the history.
     expect(page.url()).not.toContain(key);
     await fillAccount(page, key);

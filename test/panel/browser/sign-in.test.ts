@@ -37,8 +37,8 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     await page.getByLabel('Password').fill('not the password at all');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('User name or password is wrong.').waitFor();
-    expect(await page.getByLabel('User name').inputValue()).toBe('owner');
-    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('User name').inputValue()).toBe('owner');
+    await expect.poll(() => page.getByLabel('Password').inputValue()).toBe('');
     await expectAccessible(page);
   });
 
@@ -46,7 +46,7 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     const page = await browser.visit(panel.address);
     await signIn(page, 'owner', PASSWORD);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    expect(await page.title()).toBe(`Overview · ${NAME}`);
+    await expect.poll(() => page.title()).toBe(`Overview · ${NAME}`);
     await expectAccessible(page);
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -67,14 +67,14 @@ describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, ()
     await page.keyboard.press('Tab');
     await page.getByRole('button', { name: 'Skip to content' }).waitFor();
     await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
   });
 
   it('speaks the language that is chosen, and remembers it', async () => {
     const page = await browser.visit(panel.address);
     await page.getByRole('combobox', { name: 'Language' }).selectOption('de');
     await page.getByRole('button', { name: 'Anmelden' }).waitFor();
-    expect(await page.evaluate('document.documentElement.lang')).toBe('de');
+    await expect.poll(() => page.evaluate('document.documentElement.lang')).toBe('de');
     await page.reload();
     await page.getByRole('button', { name: 'Anmelden' }).waitFor();
   });

@@ -15,6 +15,19 @@ function placesOf(page: Page, choices: string): Promise<string[]> {
   );
 }
 
+/** Places once nothing loads any more, twice the same. */
+async function settledPlaces(page: Page, choices: string): Promise<string[]> {
+  await expect.poll(() => page.locator('main .loading').count()).toBe(0);
+  let last: string[] = [];
+  const isSettled = async () => {
+    const before = last;
+    last = await placesOf(page, choices);
+    return JSON.stringify(last) === JSON.stringify(before);
+  };
+  await expect.poll(isSettled).toBe(true);
+  return last;
+}
+
 const TABS = 'main .tabs a';
 const RANGES = 'main .segments button';
 
@@ -47,16 +60,17 @@ describe.skipIf(why !== null)(`pages whose choices stay in place${why === null ?
     await signIn(page, 'owner', PASSWORD);
     for (const [name, choices, mark] of ROWS) {
       await page.goto(`${panel.address}/#/${name}`);
+      // The tabs of the page before look the same.
+      await page.getByRole('heading', { level: 1, name: new RegExp(`^${name}$`, 'i') }).waitFor();
       const row = page.locator(choices);
-      await row.first().waitFor();
-      const before = await placesOf(page, choices);
+      await row.nth(1).waitFor();
+      const before = await settledPlaces(page, choices);
       const count = await row.count();
-      expect(count, name).toBeGreaterThan(1);
       for (let index = count - 1; index >= 0; index -= 1) {
         await row.nth(index).click();
         const isChosen = () => row.nth(index).getAttribute(mark);
         await expect.poll(isChosen).toMatch(/^(?:page|true)$/);
-        expect(await placesOf(page, choices), `${name} ${index}`).toEqual(before);
+        await expect.poll(() => placesOf(page, choices), { message: `${name} ${index}` }).toEqual(before);
       }
     }
     expect(browser.complaints).toEqual([]);

@@ -59,7 +59,7 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     await expectAccessible(page);
     await go('bundles/casino', phone);
     await expect.poll(() => phone.getByLabel('Your tags').inputValue()).toBe('night, luck');
-    expect(await phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(phone);
   });
 
@@ -74,7 +74,7 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     const dialog = page.getByRole('dialog');
     await dialog.getByText('2 files').waitFor();
     await dialog.getByText('game.bets').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Delete bundle' }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Delete bundle' }).isDisabled()).toBe(true);
     await expectAccessible(page);
     await dialog.getByLabel('Write casino to confirm').fill('casino');
     await dialog.getByRole('button', { name: 'Delete bundle' }).click();
@@ -89,7 +89,7 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('heading', { name: 'Restore a bundle · casino' }).waitFor();
     await page.getByText('Done', { exact: true }).waitFor();
-    expect(existsSync(folderOf('casino'))).toBe(true);
+    await expect.poll(() => existsSync(folderOf('casino'))).toBe(true);
     await phone.getByText('The trash is empty').waitFor();
   });
 
@@ -130,7 +130,7 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     await phone.getByLabel('ZIP archive').setInputFiles(archive(next));
     await phone.getByText('2 files were edited on the server').waitFor();
     await phone.getByLabel('bundle.json').selectOption('Overwrite it');
-    expect(await phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(phone);
     await phone.getByRole('button', { name: 'Install 1 bundle' }).click();
     await phone.getByText('Done', { exact: true }).waitFor();
@@ -143,7 +143,7 @@ describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' 
     await go('bundles/casino', phone);
     await phone.getByRole('list', { name: 'Edited files' }).getByText('prices.lua').waitFor();
     await phone.getByRole('list', { name: 'Carried over by each install' }).getByText('server.js').waitFor();
-    expect(await phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => phone.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(phone);
   });
 

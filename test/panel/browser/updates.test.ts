@@ -39,7 +39,7 @@ describe.skipIf(why !== null)(`the page of updates${why === null ? '' : ` (${why
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'At the next start' }).click();
     await row.getByText('at the next start', { exact: true }).waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Take back the choice' }).click();
     await row.getByText('unpacked').waitFor();
@@ -58,7 +58,7 @@ describe.skipIf(why !== null)(`the page of updates${why === null ? '' : ` (${why
     writeFileSync(join(folder, 'bundle.json'), '{"version":"0.0.1"}');
     await page.reload();
     await page.getByText('The server has db_connector 0.0.1').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Replace now' }).click();
     await page.getByRole('heading', { name: 'Replace db_connector · db_connector' }).waitFor();

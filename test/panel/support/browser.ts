@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { provideChromium } from '#scripts/servers/chromium-program.ts';
 
@@ -83,6 +83,12 @@ export async function signIn(page: Page, username: string, password: string): Pr
     .or(page.getByRole('button', { name: 'Open menu' }))
     .first()
     .waitFor();
+}
+
+/** The value of a field that the page fills, such as a secret: `inputValue()` does not wait until there is one. */
+export async function shownValue(field: Locator): Promise<string> {
+  await expect.poll(() => field.inputValue()).not.toBe('');
+  return field.inputValue();
 }
 
 interface Finding {
