@@ -11,7 +11,7 @@ import { buffered, healthOf, Scores, sidecarsOfTest } from './write-behind-world
 
 /** The command line beside sidecars that run (contract section 7). */
 
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 const QUICK = { flushIntervalMs: 50 };
 
 const start = sidecarsOfTest();

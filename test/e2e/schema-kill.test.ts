@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
 import { PATIENT } from '#support/config-folder.ts';
@@ -141,7 +141,9 @@ async function restoreAll(folder: string): Promise<void> {
   const engine = await openEngine({ provider: 'sqlite', file, poolSize: 2 }, { log, now, monotonicNow });
   try {
     const quarantine = new Quarantine({ engine, now, log });
-    for (const object of tablesFirst(await quarantine.list())) await quarantine.restore(object);
+    // The first call starts a thread, and a busy machine takes longer for it than a command waits.
+    const objects = await vi.waitFor(() => quarantine.list(), { timeout: 60_000 });
+    for (const object of tablesFirst(objects)) await quarantine.restore(object);
   } finally {
     await engine.close();
   }

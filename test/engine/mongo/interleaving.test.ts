@@ -123,7 +123,7 @@ describe('a write with a key', () => {
     await records().insertOne(record);
     await engine.write(target, insertOf([8n, 'anew', 1]), key, within(4000));
     const hasMarks = { _ops: record.operation };
-    await expect.poll(() => world.collection('game__scores').countDocuments(hasMarks), { timeout: 8000 }).toBe(0);
+    await expect.poll(() => world.collection('game__scores').countDocuments(hasMarks)).toBe(0);
     expect(await records().findOne({ _id: record._id })).toMatchObject({ state: 'done' });
   });
 });

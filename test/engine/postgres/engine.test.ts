@@ -513,7 +513,7 @@ describe('what the database and the account have set', () => {
       world.column(
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND clock_timestamp() - query_start > '300ms'",
       );
-    await expect.poll(isWaiting, { timeout: 5000 }).toEqual(['1']);
+    await expect.poll(isWaiting).toEqual(['1']);
     await holder.query('COMMIT');
     await holder.end();
     expect(await waiting).toBe('{"affected":1}');

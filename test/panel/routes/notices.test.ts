@@ -54,7 +54,7 @@ const save = async (target: object) => {
 };
 const test = async (id: string) =>
   (await owner.post<{ result: NoticeTestResult }>('/api/notices/test', { id })).body.result;
-const got = (event: string) => expect.poll(() => receiver.of(event).length, { timeout: 10_000 });
+const got = (event: string) => expect.poll(() => receiver.of(event).length);
 
 describe('targets', () => {
   it('are kept without their URLs and secrets on any page or disk', async () => {

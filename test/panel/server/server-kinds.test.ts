@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
+import { freePort } from '#scripts/servers/free-port.ts';
 import { fakeLine, ServerRig } from '#test/panel/support/server-rig.ts';
 
 const rigs: ServerRig[] = [];
@@ -23,15 +23,6 @@ function addBundle(rig: ServerRig, name: string, script: string, manifest: objec
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'server.js'), script);
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify({ version: '1.2.3', server: 'server.js', ...manifest }));
-}
-
-/** A port of the loopback on which nobody listens. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const HANG = `export default (host) => host.commands.register('hang', '', ([ms]) => {

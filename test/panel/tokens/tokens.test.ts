@@ -10,7 +10,7 @@ interface Made {
   readonly token: string;
 }
 
-const WAIT = { timeout: 10_000 };
+const WAIT = { timeout: 30_000 };
 
 /** Routes of the contract's list, by hand: the declarations are judged by it. */
 const FOR_PROGRAMS = [
