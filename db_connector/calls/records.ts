@@ -125,8 +125,9 @@ function textsOf(record: unknown, fields: readonly string[], read: (value: unkno
     return null;
   }
   const texts: string[] = [];
-  for (const [index, name] of fields.entries()) {
-    const key = Array.isArray(record) ? String(index) : name;
+  const isList = Array.isArray(record);
+  for (let index = 0; index < fields.length; index += 1) {
+    const key = isList ? index : (fields[index] as string);
     const text = Object.hasOwn(record, key) ? read(Reflect.get(record, key)) : null;
     if (text === null) {
       return null;

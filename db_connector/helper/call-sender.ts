@@ -82,7 +82,8 @@ export class CallSender {
   #send(calls: readonly Call[]): Call[] {
     const busy: Call[] = [];
     const tickets = this.#link.send(calls[0]?.connector ?? '', calls);
-    for (const [index, call] of calls.entries()) {
+    for (let index = 0; index < calls.length; index += 1) {
+      const call = calls[index] as Call;
       const ticket = tickets[index] as DbTicket;
       if (isBusy(ticket)) busy.push(call);
       else this.#settleWith(call, ticket);

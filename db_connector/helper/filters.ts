@@ -76,6 +76,7 @@ const HINT = 'a filter such as Q.Eq(…), or a plain object';
 
 /** JSON text of a filter, in which texts and objects may be mixed. Throws `TypeError` if it is none. */
 export function filterText(filter: unknown, path: string): JsonText {
+  if (filter !== undefined && filter === lastText) return lastText;
   if (!isPlainObject(filter)) return objectText(filter, path, HINT);
   checkNames(filter, NAMES, path);
   if (!('and' in filter || 'or' in filter || 'not' in filter)) return objectText(filter, path, HINT);
@@ -91,10 +92,14 @@ function memberText(name: string, member: unknown, path: string): JsonText {
   return jsonText(member, `${path}.${name}`);
 }
 
+/** The latest condition of a builder: most are used at once, and need no look whether they are JSON. */
+let lastText: JsonText | undefined;
+
 function condition(builder: string, op: Operator, field: string, value: unknown): JsonText {
   if (typeof field !== 'string')
     throw new TypeError(`Q.${builder}: expected the name of a column, got ${typeof field}`);
-  return `{"field":${JSON.stringify(field)},"op":"${op}","value":${jsonText(value, `Q.${builder}: ${field}`)}}`;
+  lastText = `{"field":${JSON.stringify(field)},"op":"${op}","value":${jsonText(value, `Q.${builder}: ${field}`)}}`;
+  return lastText;
 }
 
 function list(builder: string, op: 'in' | 'nin', field: string, values: readonly Scalar[]): JsonText {

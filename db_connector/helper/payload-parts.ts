@@ -22,8 +22,8 @@ export function filterMember(filter: Filter | undefined | null): Member {
 
 export function payload(members: readonly Member[]): JsonText {
   let text = '';
-  for (const [name, value] of members) {
-    if (value !== undefined) text += `${text === '' ? '' : ','}"${name}":${value}`;
+  for (const member of members) {
+    if (member[1] !== undefined) text += `${text === '' ? '' : ','}"${member[0]}":${member[1]}`;
   }
   return `{${text}}`;
 }
