@@ -44,9 +44,9 @@ function expectation(issue: z.core.$ZodIssue): string {
   return issue.expected === 'object' || issue.expected === 'record' ? 'a section in braces' : issue.message;
 }
 
-/** `keys[0].secretFile`; the whole file is `sidecar.json`. */
+/** `keys[0].secretFile`; the whole file is `the file`. */
 export function fieldName(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'sidecar.json';
+  if (path.length === 0) return 'the file';
   return path
     .map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`))
     .join('');

@@ -4,7 +4,7 @@ import { isJsonObject, JsonError, parseJson } from '#protocol/json.ts';
 import { describeJsonFault } from '#protocol/json-fault.ts';
 import type { KeyRow } from '../security/keyring.ts';
 import { type BackupConfig, readBackup } from './backup.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, namingFile } from './config-error.ts';
 import { type ConfigFile, configSchema, type KeyOfFile } from './config-schema.ts';
 import { type DatabaseConfig, readDatabase } from './database.ts';
 import { describeProblems } from './describe-problems.ts';
@@ -34,13 +34,13 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'w
 /** Reads and checks FILE with the environment over it. Throws `ConfigError`. `isCheck` lets secrets be missing. */
 export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck = false): SidecarConfig {
   const parsed = readConfigFile(file, environment);
-  return namingVariables(parsed.variables, () => configOf(parsed, file, environment, isCheck));
+  return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, file, environment, isCheck)));
 }
 
 /** `text` as the content of FILE, with its secrets. @throws ConfigError */
 export function loadConfigText(text: string, file: string, environment: NodeJS.ProcessEnv): SidecarConfig {
   const parsed = parseConfig(text, file, environment);
-  return namingVariables(parsed.variables, () => configOf(parsed, file, environment, true));
+  return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, file, environment, true)));
 }
 
 function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessEnv, isCheck: boolean): SidecarConfig {
@@ -124,7 +124,7 @@ export function parseConfig(text: string, file: string, environment: NodeJS.Proc
   const ownVariables = new Set<unknown>();
   const { unknown, fields: variables } = applyEnvironment(root, environment);
   const checked = configSchema.safeParse(root);
-  if (!checked.success) throw new ConfigError(describeProblems(checked.error, root, variables));
+  if (!checked.success) throw new ConfigError(`${file}: ${describeProblems(checked.error, root, variables)}`);
   for (const name of secretVariablesOf(checked.data)) ownVariables.add(name);
   for (const name of unknown) {
     if (!ownVariables.has(name)) warnings.push(`${name} is set, and names no setting of sidecar.json`);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isJsonObject, parseJson } from '#protocol/json.ts';
 import { type BackupConfig, backupSection, readBackup } from './backup.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, namingFile } from './config-error.ts';
 import { describeProblems } from './describe-problems.ts';
 import { applyEnvironment } from './environment.ts';
 import { pretty } from './first-start.ts';
@@ -29,10 +29,11 @@ export function readRecoveryStart(path: string, environment: NodeJS.ProcessEnv):
   const withVariables = parseObject(text, path);
   const { fields } = applyEnvironment(withVariables, environment);
   const read = backupSection.safeParse(withVariables.backup ?? {});
-  if (!read.success) throw new ConfigError(`backup: ${describeProblems(read.error, withVariables.backup, fields)}`);
+  if (!read.success)
+    throw new ConfigError(`${path}: backup: ${describeProblems(read.error, withVariables.backup, fields)}`);
   const file = resolve(path);
   const folder = dirname(file);
-  const backup = readBackup(read.data, folder);
+  const backup = namingFile(path, () => readBackup(read.data, folder));
   const given = JSON.parse(text) as RawConfig;
   return { file, folder, dataFolder: join(folder, 'data'), backup, given, effective: withVariables };
 }

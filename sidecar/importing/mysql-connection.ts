@@ -6,6 +6,7 @@ import { MoveRefused } from '../moving/report.ts';
 export type TextRow = readonly (string | null)[];
 
 const CONNECT_MS = 10_000;
+const UNREACHABLE = 'is its server running, and are host and port of the URL right?';
 /** A row may be some megabytes wide. */
 const READ_AHEAD_ROWS = 32;
 
@@ -20,6 +21,41 @@ function placeOf(url: string): MysqlPlace {
   } catch (error) {
     throw new MoveRefused((error as Error).message);
   }
+}
+
+/** Advice for the owner of the foreign database, whose URL is an option; by the code of the driver. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ER_ACCESS_DENIED_ERROR: 'are account and password of the URL right?',
+  ER_BAD_DB_ERROR: 'is the name of the database in the URL right?',
+  ER_DBACCESS_DENIED_ERROR: 'grant the account the right to read this database',
+  ER_HOST_NOT_PRIVILEGED: 'the server does not let this host in: check the host of the account',
+  ER_CON_COUNT_ERROR: 'the server has no connection left: raise max_connections',
+};
+
+const NETWORK = /^(E[A-Z_]+|PROTOCOL_[A-Z_]+)$/;
+
+function adviceOn(error: unknown): string {
+  const code = codeOf(error);
+  const advice = ADVICE[code] ?? (isOfNetwork(code) ? UNREACHABLE : null);
+  return advice === null ? '' : `; ${advice}`;
+}
+
+/** An error of a connection that ended in the middle says how the work goes on. */
+function namingLoss(error: unknown): unknown {
+  if (!isOfNetwork(codeOf(error))) return error;
+  const { message } = error as Error;
+  return new MoveRefused(
+    `the database to import from was lost (${message}): run the same command again when it is back`,
+  );
+}
+
+/** Names of errors of the server begin with ER_. */
+function isOfNetwork(code: string): boolean {
+  return NETWORK.test(code) && !code.startsWith('ER_');
+}
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code);
 }
 
 /** A connection to the foreign database, which it only reads: one snapshot for all that it reads. */
@@ -48,7 +84,9 @@ export class MysqlConnection {
       return opened;
     } catch (error) {
       connection.destroy();
-      throw new MoveRefused(`the database to import from cannot be read: ${(error as Error).message}`);
+      throw new MoveRefused(
+        `the database to import from cannot be read: ${(error as Error).message}${adviceOn(error)}. Nothing was changed`,
+      );
     }
   }
 
@@ -56,15 +94,19 @@ export class MysqlConnection {
     return new Promise((resolve, reject) => {
       this.#connection.query<RowDataPacket[]>(sql, [...params], (error, rows) => {
         if (error === null) resolve(rows as unknown as TextRow[]);
-        else reject(error);
+        else reject(namingLoss(error));
       });
     });
   }
 
   /** Row by row, as fast as they are taken. A reader that leaves early closes the connection. */
   async *stream(sql: string): AsyncGenerator<TextRow> {
-    for await (const row of this.#connection.query(sql).stream({ highWaterMark: READ_AHEAD_ROWS })) {
-      yield row as TextRow;
+    try {
+      for await (const row of this.#connection.query(sql).stream({ highWaterMark: READ_AHEAD_ROWS })) {
+        yield row as TextRow;
+      }
+    } catch (error) {
+      throw namingLoss(error);
     }
   }
 

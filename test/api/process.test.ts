@@ -45,7 +45,8 @@ describe('a configuration that cannot be used ends with code 1 and one line', ()
     expect(existsSync(join(folder, 'data'))).toBe(false);
   };
 
-  it('a wrong value', () => check({ api: { port: 70_000 } }, {}, /^sidecar: api\.port: expected .*, got 70000$/m));
+  it('a wrong value', () =>
+    check({ api: { port: 70_000 } }, {}, /^sidecar: \/.*\/sidecar\.json: api\.port: expected .*, got 70000$/m));
   it('from the environment', () =>
     check({}, { SIDECAR_LIMITS_MAX_ROWS: 'many' }, /limits\.maxRows: expected .*, got "many"/));
   it('a short secret, which is not shown', () =>

@@ -44,36 +44,68 @@ describe('the URL of a server', () => {
   });
 
   const refusals: [string, object, RegExp][] = [
-    ['none', { provider: 'mysql' }, /^database: expected exactly one of url, urlFile, urlEnv .* mysql, got none$/],
+    [
+      'none',
+      { provider: 'mysql' },
+      /^.*sidecar\.json: database: expected exactly one of url, urlFile, urlEnv .* mysql, got none$/,
+    ],
     ['two', { provider: 'mysql', url: 'mysql://h/d', urlEnv: 'X' }, /got url and urlEnv$/],
     [
       'another engine',
       { provider: 'mysql', url: URL_WITH_PASSWORD },
-      /^database\.url: must begin with mysql:\/\/ \(this begins with postgres:\/\/\)$/,
+      /^.*sidecar\.json: database\.url: must begin with mysql:\/\/ \(this begins with postgres:\/\/\)$/,
     ],
-    ['no URL', { provider: 'postgres', url: 'postgres://:::' }, /^database\.url: expected a URL/],
+    ['no URL', { provider: 'postgres', url: 'postgres://:::' }, /^.*sidecar\.json: database\.url: expected a URL/],
     ['a # in a password', { provider: 'postgres', url: 'postgres://u:hunter2#x@h/d' }, /%23 for #/],
     ['a % in a password', { provider: 'mysql', url: 'mysql://u:hunter2%x@h/d' }, /%25 for %$/],
     ['no database', { provider: 'mysql', url: 'mysql://u:hunter2@h:3306/' }, /name of a database after the host/],
-    ['no host between two', { provider: 'mysql', url: 'mysql://a,,b/d' }, /^database\.url: expected a host/],
+    [
+      'no host between two',
+      { provider: 'mysql', url: 'mysql://a,,b/d' },
+      /^.*sidecar\.json: database\.url: expected a host/,
+    ],
     [
       'a bad second host',
       { provider: 'postgres', url: 'postgres://u:hunter2@a,b:x/d' },
-      /^database\.url: expected a URL/,
+      /^.*sidecar\.json: database\.url: expected a URL/,
     ],
     ...[
       ['postgres', 'target_session_attrs=read-write', /got target_session_attrs, which has no effect .*: remove it$/],
-      ['postgres', 'connect_timeout=2', /^database\.url: .* got connect_timeout, which has no effect: remove it$/],
-      ['mysql', 'ssl=yes', /^database\.url: expected ssl=true or ssl=unchecked or ssl=false, got ssl=yes$/],
-      ['mysql', 'charset=latin1', /^database\.url: expected no parameters but ssl, socketPath, got charset/],
-      ['mysql', 'socketPath=/run/x.sock', /^database\.url: expected no parameter socketPath beside several hosts$/],
+      [
+        'postgres',
+        'connect_timeout=2',
+        /^.*sidecar\.json: database\.url: .* got connect_timeout, which has no effect: remove it$/,
+      ],
+      [
+        'mysql',
+        'ssl=yes',
+        /^.*sidecar\.json: database\.url: expected ssl=true or ssl=unchecked or ssl=false, got ssl=yes$/,
+      ],
+      [
+        'mysql',
+        'charset=latin1',
+        /^.*sidecar\.json: database\.url: expected no parameters but ssl, socketPath, got charset/,
+      ],
+      [
+        'mysql',
+        'socketPath=/run/x.sock',
+        /^.*sidecar\.json: database\.url: expected no parameter socketPath beside several hosts$/,
+      ],
     ].map(([provider, parameter, message]): [string, object, RegExp] => [
       `${parameter}`,
       { provider, url: `${provider}://u:hunter2@a,b/d?${parameter}` },
       message as RegExp,
     ]),
-    ['a variable not set', { provider: 'mongodb', urlEnv: 'NOT_SET' }, /^database\.urlEnv: .*set, got none$/],
-    ['no file', { provider: 'mongodb', urlFile: 'nowhere' }, /^database\.urlFile: the file .*nowhere does not exist$/],
+    [
+      'a variable not set',
+      { provider: 'mongodb', urlEnv: 'NOT_SET' },
+      /^.*sidecar\.json: database\.urlEnv: .*set, got none$/,
+    ],
+    [
+      'no file',
+      { provider: 'mongodb', urlFile: 'nowhere' },
+      /^.*sidecar\.json: database\.urlFile: the file .*nowhere does not exist$/,
+    ],
   ];
   it.each(refusals)('%s is refused, without its text', (_what, database, message) => {
     const refused = () => load(database);

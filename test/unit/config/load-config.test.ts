@@ -27,8 +27,12 @@ function refusal(config: unknown, environment: NodeJS.ProcessEnv = {}): string {
     load(config, environment);
   } catch (error) {
     expect((error as Error).name).toBe('ConfigError');
-    expect((error as Error).message).not.toContain('\n');
-    return (error as Error).message;
+    const { message } = error as Error;
+    expect(message).not.toContain('\n');
+    // An owner may have several.
+    const file = join(folder, 'sidecar.json');
+    expect(message).toContain(file);
+    return message.startsWith(`${file}: `) ? message.slice(file.length + 2) : message;
   }
   throw new Error('the configuration was taken');
 }
@@ -231,15 +235,15 @@ describe('refused, with the field named', () => {
       key({ previousUntil: '2026-13-01T00:00:00Z' }),
       /^keys\[0\]\.previousUntil: expected a time/,
     ],
-    ['a property twice', '{"keys":[],"keys":[]}', /: line 1, column 12: a property that is already there$/],
-    ['no end', '{\n "keys": [\n', /: line 3, column 1: not valid JSON \(the end is missing: a } or a ]\?\)$/],
-    ['an extra comma', '{\n "keys": [],\n}', /: line 3, column 1: not valid JSON \(an extra comma\?\)$/],
-    ['a missing comma', '{"api": {} "keys": []}', /: line 1, column 12: not valid JSON \(a missing comma\?\)$/],
-    ['a comment', '{ // the API\n}', /: line 1, column 3: not valid JSON \(comments are not allowed\)$/],
-    ['quotes of another kind', "{'keys': []}", /: line 1, column 2: not valid JSON \(use double quotes\)$/],
-    ['a bare word', '{"keys": nothing}', /: line 1, column 10: not valid JSON$/],
-    ['UTF-16 of Windows', Buffer.from('\uFEFF{"keys": []}', 'utf16le'), /: saved as UTF-16; save it as UTF-8$/],
-    ['another encoding', Buffer.from('{"keys": "\xE9"}', 'latin1'), /: not valid UTF-8; save it as UTF-8$/],
+    ['a property twice', '{"keys":[],"keys":[]}', /^line 1, column 12: a property that is already there$/],
+    ['no end', '{\n "keys": [\n', /^line 3, column 1: not valid JSON \(the end is missing: a } or a ]\?\)$/],
+    ['an extra comma', '{\n "keys": [],\n}', /^line 3, column 1: not valid JSON \(an extra comma\?\)$/],
+    ['a missing comma', '{"api": {} "keys": []}', /^line 1, column 12: not valid JSON \(a missing comma\?\)$/],
+    ['a comment', '{ // the API\n}', /^line 1, column 3: not valid JSON \(comments are not allowed\)$/],
+    ['quotes of another kind', "{'keys': []}", /^line 1, column 2: not valid JSON \(use double quotes\)$/],
+    ['a bare word', '{"keys": nothing}', /^line 1, column 10: not valid JSON$/],
+    ['UTF-16 of Windows', Buffer.from('\uFEFF{"keys": []}', 'utf16le'), /^saved as UTF-16; save it as UTF-8$/],
+    ['another encoding', Buffer.from('{"keys": "\xE9"}', 'latin1'), /^not valid UTF-8; save it as UTF-8$/],
     ['a list', '[]', /expected a JSON object/],
   ];
   for (const [what, config, line] of rows) {
