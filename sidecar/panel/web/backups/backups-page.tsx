@@ -19,6 +19,8 @@ import { DrillState, RemoteState } from './backup-states.tsx';
 import { RestorePage } from './restore-page.tsx';
 
 const READ_MS = 1000;
+/** In a row; the page of the backup has the tables of all. */
+const SHOWN_NAMESPACES = 4;
 
 /** Backups here and off the machine. `#/backups/WHERE/NAME` is the way back to one. */
 export function BackupsPage() {
@@ -117,5 +119,7 @@ function Overview({ answer: { backups, drill, remote } }: { answer: BackupsAnswe
 
 function namespacesOf(namespaces: readonly string[] | null) {
   if (namespaces === null) return '?';
-  return <span class="long">{namespaces.length === 0 ? '–' : namespaces.join(', ')}</span>;
+  const more = namespaces.length - SHOWN_NAMESPACES;
+  const shown = namespaces.slice(0, SHOWN_NAMESPACES).join(', ');
+  return <span class="long">{namespaces.length === 0 ? '–' : more > 0 ? `${shown} +${number(more)}` : shown}</span>;
 }
