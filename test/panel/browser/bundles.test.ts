@@ -23,7 +23,7 @@ describe.skipIf(why !== null)(`the page of bundles${why === null ? '' : ` (${why
     await signIn(watcher, 'watcher', PASSWORD);
     await watcher.goto(`${panel.address}/#/bundles`);
     await page.getByText('The server is not running.').waitFor();
-    await expect.poll(() => page.getByRole('button', { name: 'Start' }).first().isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Start', disabled: true }).first().waitFor();
     await owner.post('/api/server/start');
   });
 
