@@ -40,10 +40,7 @@ export function createAccounts({ store, trouble, base, audit, settings, box }: A
   const tokens = new Tokens({ store, accounts: accountStore, now, monotonicNow, attempt });
   const issuer = () => settings.values.dashboardName;
   const secondFactors = new SecondFactors({ store, box, now, monotonicNow, issuer });
-  const factorRule = new FactorRule({
-    ...{ accounts: accountStore, factors: secondFactors },
-    neededFor: () => settings.values.secondFactorFor,
-  });
+  const factorRule = new FactorRule({ accounts: accountStore, factors: secondFactors, settings });
   const tickets = new SignInTickets(monotonicNow);
   secondFactors.onChanged(({ accountId }) => tickets.endOfAccount(accountId));
   const accounts = new Accounts({

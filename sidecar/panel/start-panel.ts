@@ -81,22 +81,17 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   const ofServer = { serverVfs: serverVfs ?? null, serverPid: serverPid ?? null };
   const services = createServices(base, store, { settings, logs, ...ofServer });
   const routes = panelRoutes(services);
-  let hosts: HostRule | null = null;
-  const app = createApp({
-    routes,
-    pages: new StaticPages(PAGES_FOLDER),
-    guards: new Guards({
-      hosts: () => hosts as HostRule,
-      clients: new ClientReader(panel.trustedProxies, false),
-      sessions: services.sessionReader,
-      tokens: services.tokenReader,
-      isLackingFactor: (accountId) => services.factorRule.isLacking(accountId),
-      audit: services.audit,
-      requestLog: new RequestLog(services.log, () => performance.now(), PANEL_LINES),
-      trouble: services.trouble,
-      isUpdating: () => services.updates.isApplying,
-    }),
+  const guards = new Guards({
+    clients: new ClientReader(panel.trustedProxies, false),
+    sessions: services.sessionReader,
+    tokens: services.tokenReader,
+    factorRule: services.factorRule,
+    audit: services.audit,
+    requestLog: new RequestLog(services.log, () => performance.now(), PANEL_LINES),
+    trouble: services.trouble,
+    updates: services.updates,
   });
+  const app = createApp({ routes, pages: new StaticPages(PAGES_FOLDER), guards });
   const begin = async () => {
     await services.bridge.apply();
     services.installs.recover((id) => services.jobs.hasEnded(id));
@@ -117,7 +112,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
   try {
     const { host } = panel;
     const port = await listenOnPort(app, { field: 'panel.port', host, port: panel.port, file: base.config.file });
-    hosts = new HostRule(panel, port);
+    guards.answerTo(new HostRule(panel, port));
     const address = urlOf('http', host, port);
     services.charts.start();
     services.health.start();

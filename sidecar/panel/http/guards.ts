@@ -8,7 +8,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { StoreTrouble } from '../store-trouble.ts';
 import { Course } from './course.ts';
-import type { HostRule } from './host-rule.ts';
+import { HostRule } from './host-rule.ts';
 import { setHeaders } from './reply.ts';
 import { mayCall, type PanelRoute } from './route.ts';
 import { hasCsrfToken, type SessionReader } from './session-reader.ts';
@@ -20,22 +20,25 @@ const BODY_MS = 30_000;
 const NO_BODY = z.strictObject({});
 
 export interface GuardsOptions {
-  readonly hosts: () => HostRule;
   readonly clients: ClientReader;
   readonly sessions: SessionReader;
   readonly tokens: TokenReader;
-  /** The account has to set a second factor first. */
-  readonly isLackingFactor: (accountId: number) => boolean;
+  /** Whether the account has to set a second factor first. */
+  readonly factorRule: { isLacking(accountId: number): boolean };
   readonly audit: AuditLog;
   readonly requestLog: RequestLog;
   readonly trouble: Pick<StoreTrouble, 'tell'>;
-  /** A change of the panel's release is being made. */
-  readonly isUpdating: () => boolean;
+  /** Whether a change of the panel's release is being made. */
+  readonly updates: { readonly isApplying: boolean };
 }
 
 interface Parts extends GuardsOptions {
   readonly bodies: BodyReader;
+  hosts: HostRule;
 }
+
+/** Before the panel listens: nothing has this port. */
+const NO_HOSTS = new HostRule({ publicUrl: null, allowedHosts: [] }, 0);
 
 /** Throws `PanelError`, which is the answer. */
 type Guard = (course: Course, route: PanelRoute, parts: Parts) => void | Promise<void>;
@@ -66,7 +69,12 @@ export class Guards {
   readonly #parts: Parts;
 
   constructor(options: GuardsOptions) {
-    this.#parts = { ...options, bodies: new BodyReader(MAX_JSON_BYTES) };
+    this.#parts = { ...options, bodies: new BodyReader(MAX_JSON_BYTES), hosts: NO_HOSTS };
+  }
+
+  /** Call it once the port is known. */
+  answerTo(hosts: HostRule): void {
+    this.#parts.hosts = hosts;
   }
 
   /** The first hook of each request, also of one that leads to no route. */
@@ -130,7 +138,7 @@ function limitBody(course: Course): void {
 }
 
 function checkHost(course: Course, { hosts }: Parts): void {
-  course.host = hosts().checkHost(course.raw);
+  course.host = hosts.checkHost(course.raw);
 }
 
 function readClient(course: Course, { clients }: Parts): void {
@@ -140,7 +148,7 @@ function readClient(course: Course, { clients }: Parts): void {
 }
 
 function checkOrigin({ raw, host, client }: Course, { hosts }: Parts): void {
-  hosts().checkOrigin(raw, host, client);
+  hosts.checkOrigin(raw, host, client);
 }
 
 function readSession(course: Course, _route: PanelRoute, { sessions }: Parts): void {
@@ -176,9 +184,9 @@ function checkRate(course: Course, _route: PanelRoute, { tokens }: Parts): void 
 }
 
 /** Holds for the maker of a token too. */
-function checkFactor({ caller }: Course, { access, withoutFactor }: PanelRoute, { isLackingFactor }: Parts): void {
+function checkFactor({ caller }: Course, { access, withoutFactor }: PanelRoute, { factorRule }: Parts): void {
   if (access.kind === 'public' || withoutFactor === true || caller === null) return;
-  if (isLackingFactor(caller.accountId)) throw new PanelError('secondFactor.required');
+  if (factorRule.isLacking(caller.accountId)) throw new PanelError('secondFactor.required');
 }
 
 function checkTokenRoute(course: Course, { access }: PanelRoute): void {
@@ -194,8 +202,8 @@ function checkPermission(course: Course, { access }: PanelRoute): void {
 }
 
 /** Panel contract: no account may act between the acceptance of an update and its end. */
-function checkUpdate(_course: Course, { method, access }: PanelRoute, { isUpdating }: Parts): void {
-  if (method === 'POST' && access.kind !== 'public' && isUpdating()) throw new PanelError('update.busy');
+function checkUpdate(_course: Course, { method, access }: PanelRoute, { updates }: Parts): void {
+  if (method === 'POST' && access.kind !== 'public' && updates.isApplying) throw new PanelError('update.busy');
 }
 
 function checkFeature(course: Course, { gate }: PanelRoute): void {

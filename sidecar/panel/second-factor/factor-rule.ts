@@ -6,8 +6,7 @@ import type { SecondFactors } from './second-factors.ts';
 export interface FactorRuleOptions {
   readonly accounts: Pick<AccountStore, 'byId'>;
   readonly factors: Pick<SecondFactors, 'isSet'>;
-  /** The setting `secondFactorFor`. */
-  readonly neededFor: () => readonly Permission[];
+  readonly settings: { readonly values: { readonly secondFactorFor: readonly Permission[] } };
 }
 
 /** Which accounts have to set a second factor before anything else. */
@@ -20,7 +19,7 @@ export class FactorRule {
 
   /** A permission of the account asks for a factor, whether it has one or not. */
   isAsked(accountId: number): boolean {
-    const needed = this.#options.neededFor();
+    const { secondFactorFor: needed } = this.#options.settings.values;
     if (needed.length === 0) return false;
     const held = this.#options.accounts.byId(accountId)?.permissions;
     return held !== undefined && needed.some((name) => held.has(name));
