@@ -10,13 +10,13 @@ export function describeExit({ code, signal, failure, isAsked }: ProcessExit & {
 
 /** Follows "max stops the server": `. If it does not end: terminate in 20 s, kill in 30 s.` */
 export function describePlan(steps: Ladder['steps'], nowEpochMs: number): string {
-  const waits = steps
-    .filter(({ action }) => action !== 'ask')
-    .map(({ action, at }) => ({ action, waitMs: Date.parse(at) - nowEpochMs }));
-  const later = waits.filter(({ waitMs }) => waitMs > 0);
-  const isKilledNow = waits.some(({ action, waitMs }) => action === 'kill' && waitMs <= 0);
-  if (isKilledNow || later.length === 0) return isKilledNow ? ': it is killed at once' : '';
-  return `. If it does not end: ${later.map(({ action, waitMs }) => `${action} in ${seconds(waitMs)}`).join(', ')}.`;
+  const later: string[] = [];
+  for (const { action, at } of steps) {
+    const waitMs = Date.parse(at) - nowEpochMs;
+    if (action === 'kill' && waitMs <= 0) return ': it is killed at once';
+    if (action !== 'ask' && waitMs > 0) later.push(`${action} in ${seconds(waitMs)}`);
+  }
+  return later.length === 0 ? '' : `. If it does not end: ${later.join(', ')}.`;
 }
 
 export function seconds(ms: number): string {

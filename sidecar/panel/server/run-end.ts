@@ -23,18 +23,17 @@ export function stop(state: ControlState, run: ActiveRun, { actor, isToStart }: 
   if (run.phase === 'stopping') {
     return to({ ...state, run: unwanted }, ...(run.isToStart && !isToStart ? [sayNotAgain(actor)] : []));
   }
+  const { events, stopWaitMs, killWaitMs } = turn.rules;
   const actions = stopActions(turn.rules, false);
-  const announced = to(state, ...(actions[0] === 'ask' ? announcementOf({ actor, isToStart }, turn.rules) : []));
-  const begun = andThen(announced, (told) => beginLadder(told, unwanted, actions, turn));
+  const asked = { actor, isToStart, delayMs: stopWaitMs + killWaitMs };
+  const line = actions[0] === 'ask' ? shutdownEventLine(events, asked) : null;
+  const begun = beginLadder(state, unwanted, actions, turn);
   const steps = begun.state.run.phase === 'stopping' ? begun.state.run.ladder.steps : [];
   const plan = describePlan(steps, turn.now.epochMs);
-  return andThen(begun, (ending) => to(ending, say(`${actor} ${isToStart ? 'restarts' : 'stops'} the server${plan}`)));
-}
-
-/** Resources hear of the stop before it is asked for. */
-function announcementOf(wish: Wish, { events, stopWaitMs, killWaitMs }: RunRules): Effect[] {
-  const line = shutdownEventLine(events, { ...wish, delayMs: stopWaitMs + killWaitMs });
-  return line === null ? [] : [{ type: 'type-line', line }];
+  // Resources hear of the stop before it is asked for.
+  const announcement: Effect[] = line === null ? [] : [{ type: 'type-line', line }];
+  const told = say(`${actor} ${isToStart ? 'restarts' : 'stops'} the server${plan}`);
+  return to(begun.state, ...announcement, ...begun.effects, told);
 }
 
 /** Overtakes every wait. */
