@@ -1,4 +1,4 @@
-import { type EventSettings, eventLine } from '../server/event-line.ts';
+import { type EventSettings, eventLine } from '../server/shutdown-event.ts';
 import { warningText } from './warning-text.ts';
 
 /** Line that lets `db_connector` trigger txAdmin's `scheduledRestart`; null: this server or its owner wants no events. */

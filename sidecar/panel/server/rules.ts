@@ -1,8 +1,8 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { ServerAction, ServerStatus } from '../shapes/server.ts';
-import type { EventSettings } from './event-line.ts';
 import type { ServerBackend } from './process/backends/backend.ts';
+import type { EventSettings } from './shutdown-event.ts';
 import { type ControlState, isActive } from './state.ts';
 import type { LadderAction, StopWaits } from './stop-ladder.ts';
 

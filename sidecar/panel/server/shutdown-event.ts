@@ -1,5 +1,7 @@
+import type { SettingValues } from '../settings/panel-settings.ts';
 import type { Locale } from '../shapes/locales.ts';
-import { type EventSettings, eventLine } from './event-line.ts';
+
+export type EventSettings = Pick<SettingValues, 'backend' | 'warnEvents' | 'locale'>;
 
 type Kind = 'stop' | 'restart';
 
@@ -32,4 +34,13 @@ export function shutdownEventLine(settings: EventSettings, { actor, isToStart, d
   const author = PANEL_ACTORS.includes(actor) ? 'panel' : actor.split(' ', 1)[0];
   const message = TEXTS[settings.locale][isToStart ? 'restart' : 'stop'];
   return eventLine(settings, 'serverShuttingDown', { delay: delayMs, author, message });
+}
+
+/**
+ * Line that lets `db_connector` trigger an event of txAdmin; null: this server or its owner wants no events. The fields are in
+ * base64url, so that no name and no text can end the line or add to it.
+ */
+export function eventLine({ backend, warnEvents }: EventSettings, name: string, fields: object): string | null {
+  if (backend !== 'fxserver' || !warnEvents) return null;
+  return `db-event ${name} ${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;
 }
