@@ -1,14 +1,9 @@
-import type { SettingValues } from '../settings/panel-settings.ts';
+import { isActive, type KeptRun, type RunState } from './state.ts';
 
-/** State of the server control for the next sidecar, kept by the owner of the process. */
-export interface KeptRun {
-  readonly phase: 'stopped' | 'crashed' | 'live' | 'stopping';
-  readonly startedAt: string | null;
-  readonly isUp: boolean;
-  readonly isToStart: boolean;
-  /** Settings by which the run was started. */
-  readonly backend: SettingValues['backend'];
-  readonly serverRoot: string;
+/** A run as the keeper stores it for the next sidecar. */
+export function keptRunOf(run: RunState, { backend, serverRoot }: Pick<KeptRun, 'backend' | 'serverRoot'>): KeptRun {
+  const { startedAt, isUp, isToStart } = isActive(run) ? run : { startedAt: null, isUp: false, isToStart: false };
+  return { phase: run.phase, startedAt, isUp, isToStart, backend, serverRoot };
 }
 
 /** Null for a note of another version of this program. */

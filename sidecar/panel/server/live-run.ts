@@ -3,7 +3,6 @@ import type { LineSink } from '../console/console-log.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
 import { HealthWatch } from './health.ts';
-import type { KeptRun } from './kept-run.ts';
 import type { ProcessEvent } from './next.ts';
 import type { Health, ServerBackend } from './process/backends/backend.ts';
 import { openBackend } from './process/backends/open-backend.ts';
@@ -11,6 +10,7 @@ import type { StandalonePlace } from './process/backends/standalone.ts';
 import { childEnvironment } from './process/child-environment.ts';
 import type { GameProcess, ProcessOwner, ProcessReader } from './process/game-process.ts';
 import type { RunMemory } from './run-memory.ts';
+import type { HeldRun } from './state.ts';
 
 export interface LiveRunOptions {
   readonly settings: PanelSettings;
@@ -29,7 +29,7 @@ export interface LiveRunOptions {
 export type RunOrigin =
   | { readonly kind: 'new' }
   | { readonly kind: 'left'; readonly pid: number }
-  | { readonly kind: 'held'; readonly pid: number; readonly kept: KeptRun };
+  | ({ readonly kind: 'held' } & HeldRun);
 
 /** Receives all news of a run. */
 export interface RunReader {

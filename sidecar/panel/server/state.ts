@@ -1,5 +1,5 @@
+import type { SettingValues } from '../settings/panel-settings.ts';
 import type { GaveUp, ServerExit } from '../shapes/server.ts';
-import type { KeptRun } from './kept-run.ts';
 import type { ProcessExit } from './process/game-process.ts';
 import { NO_STARTS, type StartHistory } from './restart-rule.ts';
 import type { Ladder } from './stop-ladder.ts';
@@ -38,6 +38,17 @@ export type RunState =
   | { readonly phase: 'crashed'; readonly start: PendingStart | null; readonly gaveUp: GaveUp | null }
   | (Run & { readonly phase: 'live' })
   | (Run & { readonly phase: 'stopping'; readonly ladder: Ladder });
+
+/** State of the server control for the next sidecar, kept by the owner of the process. */
+export interface KeptRun {
+  readonly phase: 'stopped' | 'crashed' | 'live' | 'stopping';
+  readonly startedAt: string | null;
+  readonly isUp: boolean;
+  readonly isToStart: boolean;
+  /** Settings by which the run was started. */
+  readonly backend: SettingValues['backend'];
+  readonly serverRoot: string;
+}
 
 /** A run that outlived the sidecar before this one. */
 export interface HeldRun {
