@@ -10,7 +10,6 @@ import { replyError } from './api/reply.ts';
 import { readTls } from './api/tls.ts';
 import type { BackupReport } from './backup-report.ts';
 import type { Neighbours } from './cluster/neighbours.ts';
-import type { Revocations } from './cluster/revocations.ts';
 import { SharedNonces } from './cluster/shared-nonces.ts';
 import type { CallWatch } from './data/call-watch.ts';
 import { DatabaseCheck } from './data/database-check.ts';
@@ -23,7 +22,7 @@ import type { Log } from './log.ts';
 import { Authenticator } from './operations/authenticate.ts';
 import { type AnsweredCall, createOperations, type OperationHandlers } from './operations/run.ts';
 import { ClientReader } from './security/client.ts';
-import { type KeyRow, Keyring } from './security/keyring.ts';
+import { type KeyRow, Keyring, type Revoked } from './security/keyring.ts';
 import { LockOut } from './security/lock-out.ts';
 import { NonceStore } from './security/nonce-store.ts';
 import { RateLimit } from './security/rate-limit.ts';
@@ -70,8 +69,8 @@ export interface ApiOptions {
   readonly handlers: Omit<OperationHandlers, 'health'>;
   /** Other sidecars of the database; left out if this one is not announced. */
   readonly neighbours?: Neighbours;
-  /** Keys that a box has revoked for all; left out if nothing looks for them. */
-  readonly revocations?: Pick<Revocations, 'has'>;
+  /** Left out if nothing looks for revoked keys. */
+  readonly revocations?: Revoked;
   /** Left out where write-behind is off. */
   readonly writeBuffer?: WriteBufferReport | null;
   /** Left out if there is none. */
@@ -110,7 +109,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const tls = readTls(config.api.tls);
   const now = options.now ?? Date.now;
   const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
-  const keyring = new Keyring(config.keys, (kid) => options.revocations?.has(kid) ?? false);
+  const keyring = new Keyring(config.keys, options.revocations);
   const nonces = openNonceStore(options, now);
   const { app, streams, metrics, connections } = buildApp(options, { now, monotonicNow, keyring, nonces, tls });
   const stop = async () => {

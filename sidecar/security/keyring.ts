@@ -16,6 +16,11 @@ export interface KeyRow {
   readonly addresses: readonly string[];
 }
 
+/** Keys that a box has revoked for all. */
+export interface Revoked {
+  has(kid: string): boolean;
+}
+
 export interface ApiKey {
   readonly kid: string;
   readonly current: SigningKey;
@@ -36,13 +41,13 @@ export class Keyring {
   readonly #keys = new Map<string, ApiKey>();
   readonly #nobody: ApiKey;
   readonly #isRotating: boolean;
-  readonly #isRevoked: (kid: string) => boolean;
+  readonly #revoked: Revoked;
   /** HMACs computed so far, for the tests of equal cost. */
   hmacs = 0;
 
-  /** @param isRevoked is asked at each request */
-  constructor(rows: readonly KeyRow[], isRevoked: (kid: string) => boolean = () => false) {
-    this.#isRevoked = isRevoked;
+  /** @param revoked is asked at each request */
+  constructor(rows: readonly KeyRow[], revoked: Revoked = new Set()) {
+    this.#revoked = revoked;
     for (const row of rows) this.#keys.set(row.kid, apiKey(row));
     this.#isRotating = rows.some((row) => row.previous !== null);
     this.#nobody = apiKey({
@@ -58,7 +63,7 @@ export class Keyring {
 
   /** The key of an unknown or revoked `kid` has an empty one. */
   find(kid: string): ApiKey {
-    if (this.#isRevoked(kid)) return this.#nobody;
+    if (this.#revoked.has(kid)) return this.#nobody;
     return this.#keys.get(kid) ?? this.#nobody;
   }
 
