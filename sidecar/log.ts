@@ -76,8 +76,8 @@ const RETRY_MS = 20;
  */
 export class StandardOutput implements LogSink {
   readonly #descriptor: number;
-  #waiting: string[] = [];
-  #waitingChars = 0;
+  /** Lines with their line feeds. */
+  #waiting = '';
   #dropped = 0;
   #inFlight: Buffer | null = null;
 
@@ -86,38 +86,29 @@ export class StandardOutput implements LogSink {
   }
 
   write(line: string): void {
-    if (this.#waitingChars > MAX_WAITING_CHARS) {
+    if (this.#waiting.length > MAX_WAITING_CHARS) {
       this.#dropped += 1;
       return;
     }
-    this.#waiting.push(line);
-    this.#waitingChars += line.length;
+    this.#waiting += `${line}\n`;
     this.#pump();
   }
 
   /** Resolves once everything is written, or after `waitMs` where nobody reads. */
   async drain(waitMs = 1000): Promise<void> {
     const giveUpAt = performance.now() + waitMs;
-    while ((this.#inFlight !== null || this.#waiting.length > 0) && performance.now() < giveUpAt) {
+    while ((this.#inFlight !== null || this.#waiting !== '') && performance.now() < giveUpAt) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }
 
-  #next(): Buffer {
-    if (this.#dropped > 0) {
-      this.#waiting.push(JSON.stringify({ level: 'warn', msg: 'log lines dropped', lines: this.#dropped }));
-      this.#dropped = 0;
-    }
-    const text = this.#waiting.map((line) => `${line}\n`).join('');
-    this.#waiting = [];
-    this.#waitingChars = 0;
-    return Buffer.from(text);
-  }
-
   #pump(): void {
-    if (this.#inFlight !== null) return;
-    if (this.#waiting.length === 0) return;
-    this.#send(this.#next());
+    if (this.#inFlight !== null || this.#waiting === '') return;
+    const dropped = { level: 'warn', msg: 'log lines dropped', lines: this.#dropped };
+    const text = this.#dropped === 0 ? this.#waiting : `${this.#waiting}${JSON.stringify(dropped)}\n`;
+    this.#waiting = '';
+    this.#dropped = 0;
+    this.#send(Buffer.from(text));
   }
 
   #send(bytes: Buffer): void {
