@@ -21,11 +21,11 @@ import type { SchemaCalls } from '../schema-calls.ts';
 import type { SqliteSettings } from '../settings.ts';
 import type { Transfer } from '../transfer.ts';
 import { compileAggregate } from './aggregate/sql.ts';
-import { type ApplyPort, applyQueue } from './queue/apply-call.ts';
+import { applyQueue } from './queue/apply-call.ts';
 import { compileCount, compileFind } from './read-sql.ts';
 import { SpotReads } from './spot/spot-reads.ts';
 import { createCalls, type WorkerCalls } from './worker/calls.ts';
-import { type BookedStatement, type CallBody, type PendingCall, StatementBook } from './worker/pending-call.ts';
+import { type CallBody, CallStatements, newCall, StatementBook } from './worker/pending-call.ts';
 import { WorkerPool } from './worker/pool.ts';
 import { batchCall, compileWrite } from './write-sql.ts';
 
@@ -56,7 +56,7 @@ export class SqliteEngine implements Engine {
     this.#pool = pool;
     this.#spot = spot;
     const calls = createCalls((name, args, lane, deadline) => {
-      const call = { ...pendingCall({ kind: 'job', name, args }, deadline), isLong: lane !== 'quick' };
+      const call = { ...newCall({ kind: 'job', name, args }, deadline), isLong: lane !== 'quick' };
       return lane === 'writer' ? pool.write(call) : pool.read(call);
     });
     this.schemas = calls.schemas;
@@ -65,11 +65,8 @@ export class SqliteEngine implements Engine {
     this.leases = new Leases(calls.cluster, leasesOptions(options));
     this.inspect = calls.inspect;
     this.tableSizes = calls.tableSizes;
-    const applyPort: ApplyPort = {
-      statement: (target, sql) => this.#book.get(scopeOf(target), sql, []),
-      apply: (body, statements, { deadline }) => pool.write(pendingCall(body, deadline, statements)),
-    };
-    this.queues = { ...calls.queues, applyQueue: (batch, bounds) => applyQueue(applyPort, batch, bounds) };
+    const port = { book: this.#book, writer: pool };
+    this.queues = { ...calls.queues, applyQueue: (batch, bounds) => applyQueue(port, batch, bounds) };
   }
 
   /**
@@ -89,7 +86,7 @@ export class SqliteEngine implements Engine {
   }
 
   async ping({ deadline }: CallBounds): Promise<null> {
-    await this.#pool.read(pendingCall({ kind: 'ping' }, deadline));
+    await this.#pool.read(newCall({ kind: 'ping' }, deadline));
     return null;
   }
 
@@ -110,22 +107,18 @@ export class SqliteEngine implements Engine {
     const { limit, maxBytes } = query;
     const { namespace, revision } = target;
     const { sql, params, columns, indexed, stepRows } = compileFind(target, query);
-    const statement = this.#book.get(scopeOf(target), sql, columns, indexed);
-    const call = { statement: statement.number, params, limit, maxBytes, stepRows, namespace, revision };
-    const body: CallBody = { kind: 'find', ...call };
-    return this.#pool.read(pendingCall(body, deadline, [statement])) as Promise<Page>;
+    const statements = new CallStatements(this.#book);
+    const statement = statements.numberOf(target, sql, columns, indexed);
+    const body: CallBody = { kind: 'find', statement, params, limit, maxBytes, stepRows, namespace, revision };
+    return this.#pool.read(newCall(body, deadline, statements.used)) as Promise<Page>;
   }
 
   aggregate(target: TableTarget, query: AggregateQuery, { deadline }: CallBounds): Promise<Page> {
     const { limit, maxBytes } = query;
     const { namespace, revision } = target;
     const { sql, params, columns, exact, ranges } = compileAggregate(target, query);
-    const statements: BookedStatement[] = [];
-    const book = (text: string, outputs: typeof columns): number => {
-      const statement = this.#book.get(scopeOf(target), text, outputs);
-      statements.push(statement);
-      return statement.number;
-    };
+    const statements = new CallStatements(this.#book);
+    const book = (text: string, outputs: typeof columns): number => statements.numberOf(target, text, outputs);
     const body: CallBody = {
       ...{ kind: 'find', statement: book(sql, columns), params, limit, maxBytes, namespace, revision },
       ...(exact === null ? {} : { exact: book(exact.sql, exact.columns) }),
@@ -135,35 +128,32 @@ export class SqliteEngine implements Engine {
             ranges: { ...ranges.plan, next: book(ranges.next, []), part: book(ranges.part.sql, ranges.part.columns) },
           }),
     };
-    return this.#pool.read(pendingCall(body, deadline, statements)) as Promise<Page>;
+    return this.#pool.read(newCall(body, deadline, statements.used)) as Promise<Page>;
   }
 
   count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {
     const { namespace, revision } = target;
     const { sql, params, columns } = compileCount(target, filter);
-    const statement = this.#book.get(scopeOf(target), sql, columns);
-    const body: CallBody = { kind: 'count', statement: statement.number, params, namespace, revision };
-    return this.#pool.read(pendingCall(body, deadline, [statement])) as Promise<number>;
+    const statements = new CallStatements(this.#book);
+    const statement = statements.numberOf(target, sql, columns);
+    const body: CallBody = { kind: 'count', statement, params, namespace, revision };
+    return this.#pool.read(newCall(body, deadline, statements.used)) as Promise<number>;
   }
 
   write(target: TableTarget, write: Write, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
     const { namespace, revision } = target;
-    const scope = scopeOf(target);
-    const statements: PendingCall['statements'][number][] = [];
-    const work = compileWrite(target, write, (sql) => {
-      const statement = this.#book.get(scope, sql, []);
-      statements.push(statement);
-      return statement.number;
-    });
+    const statements = new CallStatements(this.#book);
+    const work = compileWrite(target, write, statements);
     const body: CallBody = { kind: 'write', work, slot, namespace, revision };
-    return this.#pool.write(pendingCall(body, deadline, statements)) as Promise<string>;
+    return this.#pool.write(newCall(body, deadline, statements.used)) as Promise<string>;
   }
 
   batch(batch: Batch, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
-    const { target, work, statements, tell } = batchCall(batch, (of, sql) => this.#book.get(scopeOf(of), sql, []));
+    const statements = new CallStatements(this.#book);
+    const { target, work, tell } = batchCall(batch, statements);
     const { namespace, revision } = target;
     const body: CallBody = { kind: 'write', work, slot, namespace, revision };
-    return this.#pool.write({ ...pendingCall(body, deadline, statements), tell }) as Promise<string>;
+    return this.#pool.write({ ...newCall(body, deadline, statements.used), tell }) as Promise<string>;
   }
 
   recall(
@@ -174,21 +164,8 @@ export class SqliteEngine implements Engine {
     { deadline }: CallBounds,
   ): Promise<RememberedResult | null> {
     const body: CallBody = { kind: 'recall', params: [kid, namespace, key, now] };
-    return this.#pool.read(pendingCall(body, deadline)) as Promise<RememberedResult | null>;
+    return this.#pool.read(newCall(body, deadline)) as Promise<RememberedResult | null>;
   }
-}
-
-/** A statement text may stand for other columns after the schema has changed. */
-function scopeOf({ namespace, revision }: TableTarget): string {
-  return `${namespace}:${revision}:`;
-}
-
-function pendingCall(
-  body: CallBody,
-  deadline: number,
-  statements: PendingCall['statements'] = [],
-): Omit<PendingCall, 'resolve' | 'reject'> {
-  return { body, statements, deadline, isLong: false };
 }
 
 const BUSY_WAIT_MS = 10_000;

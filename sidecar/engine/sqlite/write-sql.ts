@@ -11,23 +11,20 @@ import type { Row, TableTarget, Write } from '../rows.ts';
 import { type Physical, physicalOf, quoted, storageKind, toPhysical } from './dialect.ts';
 import { whereSql } from './read-sql.ts';
 import type { BatchStep, BatchWork, Generator, InsertWork, Refusal, WriteWork } from './worker/messages.ts';
-import type { BookedStatement, TellSteps } from './worker/pending-call.ts';
+import type { CallStatements, TellSteps } from './worker/pending-call.ts';
 
-/** Returns the number of a statement text. */
-export type NumberOf = (sql: string) => number;
-
-export function compileWrite(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
+export function compileWrite(target: TableTarget, write: Write, statements: CallStatements): WriteWork {
   switch (write.op) {
     case 'insert':
-      return compileInsert(target, write.rows, numberOf);
+      return compileInsert(target, write.rows, statements);
     case 'update':
-      return compileUpdate(target, write, numberOf);
+      return compileUpdate(target, write, statements);
     case 'upsert':
-      return compileUpsert(target, write, numberOf);
+      return compileUpsert(target, write, statements);
     case 'delete': {
       const params: Physical[] = [];
       const sql = `DELETE FROM ${tableSql(target)} ${whereSql(target.table, write.filter, params)}`;
-      return { do: 'change', statement: numberOf(sql), params, isSingleRow: false };
+      return { do: 'change', statement: statements.numberOf(target, sql), params, isSingleRow: false };
     }
     default:
       return write satisfies never;
@@ -35,24 +32,24 @@ export function compileWrite(target: TableTarget, write: Write, numberOf: Number
 }
 
 /** The same for a queued write: no caller waits for ids. */
-export function compileQueued(target: TableTarget, write: Write, numberOf: NumberOf): WriteWork {
-  return write.op === 'insert' ? insertWork(target, write.rows, numberOf) : compileWrite(target, write, numberOf);
+export function compileQueued(target: TableTarget, write: Write, statements: CallStatements): WriteWork {
+  return write.op === 'insert' ? insertWork(target, write.rows, statements) : compileWrite(target, write, statements);
 }
 
 function tableSql(target: TableTarget): string {
   return quoted(physicalOf(target));
 }
 
-function compileInsert(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): WriteWork {
-  const work = insertWork(target, rows, numberOf);
+function compileInsert(target: TableTarget, rows: readonly Row[], statements: CallStatements): WriteWork {
+  const work = insertWork(target, rows, statements);
   return work.generator === null ? { ...work, ids: givenIds(target.table, rows) } : work;
 }
 
-function insertWork(target: TableTarget, rows: readonly Row[], numberOf: NumberOf): InsertWork {
+function insertWork(target: TableTarget, rows: readonly Row[], statements: CallStatements): InsertWork {
   const { columns } = target.table;
   const values: Physical[] = [];
   for (const row of rows) for (const column of columns) values.push(rowParam(column, row));
-  const statement = numberOf(insertSql(target));
+  const statement = statements.numberOf(target, insertSql(target));
   return { do: 'insert', statement, values, width: columns.length, ids: null, generator: generatorOf(target) };
 }
 
@@ -85,12 +82,12 @@ function givenIds(table: Table, rows: readonly Row[]): string[] {
   return rows.map((row) => writeValue(column, row.get(column.name) ?? null));
 }
 
-function compileUpdate(target: TableTarget, write: Write & { op: 'update' }, numberOf: NumberOf): WriteWork {
+function compileUpdate(target: TableTarget, write: Write & { op: 'update' }, statements: CallStatements): WriteWork {
   const params: Physical[] = [];
   const changes = changesSql(target.table, write, params);
   const sql = `UPDATE ${tableSql(target)} SET ${changes} ${whereSql(target.table, write.filter, params)}`;
   const isSingleRow = [...write.inc.keys()].some((name) => isUnique(target.table, name));
-  return { do: 'change', statement: numberOf(sql), params, isSingleRow };
+  return { do: 'change', statement: statements.numberOf(target, sql), params, isSingleRow };
 }
 
 /** Assignments after SET. */
@@ -137,7 +134,7 @@ function isUnique(table: Table, name: string): boolean {
   return isDeclaredUnique || table.indexes.some((index) => index.unique && index.columns.includes(name));
 }
 
-function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, numberOf: NumberOf): WriteWork {
+function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, statements: CallStatements): WriteWork {
   const { table } = target;
   const { insertFault } = write;
   const params: Physical[] = [];
@@ -154,9 +151,9 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, num
       : `SELECT 1 FROM ${tableSql(target)} ${selector}`;
   return {
     do: 'upsert',
-    statement: numberOf(sql),
+    statement: statements.numberOf(target, sql),
     params,
-    insert: numberOf(insertSql(target)),
+    insert: statements.numberOf(target, insertSql(target)),
     row: table.columns.map((column) => rowParam(column, write.row)),
     generator: generatorOf(target),
     affectedExisting: affectedExisting(write),
@@ -167,22 +164,16 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, num
 export interface BatchCall {
   readonly target: TableTarget;
   readonly work: BatchWork;
-  readonly statements: readonly BookedStatement[];
   readonly tell: TellSteps;
 }
 
 /** Compiles operations before the batch runs, and operations that need earlier ids when the worker asks. */
-export function batchCall(batch: Batch, statementOf: (target: TableTarget, sql: string) => BookedStatement): BatchCall {
+export function batchCall(batch: Batch, statements: CallStatements): BatchCall {
   const { operations, isAtomic } = batch;
-  const statements = new Set<BookedStatement>();
-  const stepOf = ({ target, expected }: BatchOperation, write: Write): BatchStep => {
-    const work = compileWrite(target, write, (sql) => {
-      const statement = statementOf(target, sql);
-      statements.add(statement);
-      return statement.number;
-    });
-    return { work, expected };
-  };
+  const stepOf = ({ target, expected }: BatchOperation, write: Write): BatchStep => ({
+    work: compileWrite(target, write, statements),
+    expected,
+  });
   const steps = operations.map((operation) => {
     if (operation instanceof ApiError) return refusalOf(operation);
     return isDeferred(operation.write) ? null : stepOf(operation, operation.write);
@@ -199,10 +190,10 @@ export function batchCall(batch: Batch, statementOf: (target: TableTarget, sql: 
         throw error;
       }
     });
-    return { steps: reply, statements };
+    return { steps: reply, statements: statements.used };
   };
   const work: BatchWork = { do: 'batch', isAtomic, steps };
-  return { target: targetOf(batch), work, statements: [...statements], tell };
+  return { target: targetOf(batch), work, tell };
 }
 
 function refusalOf({ code, message }: ApiError): Refusal {

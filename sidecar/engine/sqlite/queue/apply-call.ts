@@ -10,15 +10,15 @@ import {
 } from '#engine/queues.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from '../worker/messages.ts';
-import type { BookedStatement } from '../worker/pending-call.ts';
-import { compileQueued, compileWrite, type NumberOf } from '../write-sql.ts';
+import { CallStatements, type NewCall, newCall, type StatementBook } from '../worker/pending-call.ts';
+import { compileQueued, compileWrite } from '../write-sql.ts';
 
 type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'knownTo' | 'batch'>;
 
 export interface ApplyPort {
-  /** The statement of a text for a revision of a namespace's schema. */
-  statement(work: QueuedWork['target'], sql: string): BookedStatement;
-  apply(body: ApplyBody, statements: readonly BookedStatement[], bounds: CallBounds): Promise<unknown>;
+  readonly book: StatementBook;
+  /** The writer. */
+  readonly writer: { write(call: NewCall): Promise<unknown> };
 }
 
 /** Tries the whole batch first: payloads then stay in this thread, and neighbouring inserts are one statement. */
@@ -55,21 +55,14 @@ type Compile = (work: QueuedWork | QueuedBatch) => QueueWork;
 async function send(
   port: ApplyPort,
   { namespace, journal, token, entries, knownTo }: QueueBatch,
-  bounds: CallBounds,
+  { deadline }: CallBounds,
   batchOf: (compile: Compile) => ApplyBody['batch'],
 ): Promise<Exclude<ApplyAnswer, { outcome: 'lost' | 'moved' }>> {
-  const statements = new Set<BookedStatement>();
-  const numbersOf = (target: QueuedWork['target']): NumberOf => {
-    return (sql) => {
-      const statement = port.statement(target, sql);
-      statements.add(statement);
-      return statement.number;
-    };
-  };
+  const statements = new CallStatements(port.book);
   const compile: Compile = (work) => {
-    if (!('write' in work)) return compileBatch(worksOfBatch(work), numbersOf);
+    if (!('write' in work)) return compileBatch(worksOfBatch(work), statements);
     const { target, write } = work;
-    const compiled = compileQueued(target, write, numbersOf(target));
+    const compiled = compileQueued(target, write, statements);
     return { namespace: target.namespace, revision: target.revision, work: compiled };
   };
   const body: ApplyBody = {
@@ -80,7 +73,7 @@ async function send(
     knownTo: knownTo ?? Number.POSITIVE_INFINITY,
     batch: batchOf(compile),
   };
-  const answer = (await port.apply(body, [...statements], bounds)) as ApplyAnswer;
+  const answer = (await port.writer.write(newCall(body, deadline, statements.used))) as ApplyAnswer;
   if (answer.outcome === 'lost') throw new QueueLostError(namespace);
   if (answer.outcome === 'moved') throw new QueueMovedError(namespace);
   return answer;
@@ -93,11 +86,11 @@ function stepOf(namespace: string, entry: QueuedEntry, compile: Compile): QueueS
   return { position, letter, retried: retriedLetter(entry), claim: entry.claim ?? null, work: step };
 }
 
-function compileBatch(works: readonly QueuedWork[], numbersOf: (target: QueuedWork['target']) => NumberOf): QueueWork {
+function compileBatch(works: readonly QueuedWork[], statements: CallStatements): QueueWork {
   const [first] = works;
   if (first === undefined) throw new Error('a batch without operations');
   const steps = works.map(({ target, write }) => ({
-    work: compileWrite(target, write, numbersOf(target)),
+    work: compileWrite(target, write, statements),
     expected: null,
   }));
   const { namespace, revision } = first.target;

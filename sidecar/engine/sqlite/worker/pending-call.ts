@@ -1,3 +1,4 @@
+import type { TableTarget } from '../../rows.ts';
 import type { BatchQuestion, BatchReply, Call, IndexedSql, OutputColumn, StatementDefinition } from './messages.ts';
 
 /** A union without some of its members' properties. */
@@ -25,6 +26,13 @@ export interface PendingCall {
   readonly reject: (error: Error) => void;
 }
 
+/** A call as the engine makes it: its promise comes with the queue that takes it. */
+export type NewCall = Omit<PendingCall, 'resolve' | 'reject'>;
+
+export function newCall(body: CallBody, deadline: number, statements: readonly BookedStatement[] = []): NewCall {
+  return { body, statements, deadline, isLong: false };
+}
+
 /** A full book starts again from empty: callers choose the shapes of statements, which must not fill the memory. */
 const MAX_STATEMENTS = 400;
 
@@ -41,16 +49,14 @@ export class StatementBook {
   readonly #statements = new Map<string, BookedStatement>();
   #next = 1;
 
-  /**
-   * @param scope what else the columns depend on beside the text: the namespace and revision of the schema
-   */
+  /** A text may stand for other columns after the schema has changed. */
   get(
-    scope: string,
+    { namespace, revision }: TableTarget,
     sql: string,
     columns: readonly OutputColumn[],
-    indexed: IndexedSql | null = null,
+    indexed: IndexedSql | null,
   ): BookedStatement {
-    const key = `${scope}${indexed === null ? '' : 'indexed:'}${sql}`;
+    const key = `${namespace}:${revision}:${indexed === null ? '' : 'indexed:'}${sql}`;
     let statement = this.#statements.get(key);
     if (statement === undefined) {
       if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
@@ -59,5 +65,30 @@ export class StatementBook {
       this.#statements.set(key, statement);
     }
     return statement;
+  }
+}
+
+/** The statements of one call. */
+export class CallStatements {
+  readonly #book: StatementBook;
+  readonly #used = new Set<BookedStatement>();
+
+  constructor(book: StatementBook) {
+    this.#book = book;
+  }
+
+  get used(): readonly BookedStatement[] {
+    return [...this.#used];
+  }
+
+  numberOf(
+    target: TableTarget,
+    sql: string,
+    columns: readonly OutputColumn[] = [],
+    indexed: IndexedSql | null = null,
+  ): number {
+    const statement = this.#book.get(target, sql, columns, indexed);
+    this.#used.add(statement);
+    return statement.number;
   }
 }

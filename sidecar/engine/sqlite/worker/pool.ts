@@ -3,10 +3,8 @@ import type { EngineLog, LogLevel } from '#engine/log.ts';
 import type { SqliteSettings } from '#engine/settings.ts';
 import { orLate } from '#sidecar/deadline.ts';
 import { WorkerLink } from './link.ts';
-import type { PendingCall } from './pending-call.ts';
+import type { NewCall, PendingCall } from './pending-call.ts';
 import { ReadLanes } from './read-lanes.ts';
-
-type NewCall = Omit<PendingCall, 'resolve' | 'reject'>;
 
 /** Precision of deadlines of calls whose worker does not answer. */
 const SWEEP_MS = 50;
