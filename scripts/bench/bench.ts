@@ -1,7 +1,7 @@
 // `npm run bench`: all parts in one run on one machine, one after another; writes docs/performance.md and its picture, and ends with
 // a table of the targets. BENCH_SECONDS (default 4) is the time of a load, BENCH_ENGINE_SECONDS (default 2) that of the many loads on
 // engines, BENCH_LEDGER_ROWS and BENCH_COLD_GB make data smaller. BENCH_BEFORE=FOLDER adds the POST of an earlier build.
-// BENCH_PARTS=pocketbase,transfers makes some parts alone, and writes nothing.
+// BENCH_PARTS=pocketbase,transfers makes some parts alone, and writes nothing. Takes no arguments.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,16 @@ import { performancePage } from './page/performance-page.ts';
 import type { Part } from './parts.ts';
 import { notMeasured, targetTable } from './target.ts';
 
+function refuse(reason: string): never {
+  process.stderr.write(`bench: ${reason}\n`);
+  process.exit(2);
+}
+
+const [argument] = process.argv.slice(2);
+if (argument !== undefined) {
+  refuse(`takes no arguments, got ${argument}; BENCH_PARTS=transfers,api npm run bench makes some parts alone`);
+}
+
 // Some parts use what tests use, which asks for the built sidecar as it is loaded.
 await buildSidecar();
 const { PARTS } = await import('./parts.ts');
@@ -24,7 +34,7 @@ const wanted = process.env.BENCH_PARTS?.split(',');
 function chosenParts(): readonly Part[] {
   const unknown = wanted?.find((name) => !PARTS.some((part) => part.name === name));
   if (unknown !== undefined) {
-    throw new Error(`BENCH_PARTS: expected some of ${PARTS.map(({ name }) => name).join(', ')}, got ${unknown}`);
+    refuse(`BENCH_PARTS: expected some of ${PARTS.map(({ name }) => name).join(', ')}, got ${unknown}`);
   }
   return PARTS.filter(({ name }) => wanted?.includes(name) ?? true);
 }
