@@ -1,6 +1,7 @@
 import type { JsonObject } from './json-value.ts';
 import { exactNumberOfToken, type Json, JsonError, type JsonErrorKind, type JsonNumber } from './json-value.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
+import { shownName } from './unknown-names.ts';
 
 const SPACE = 0x20;
 const TAB = 0x09;
@@ -107,7 +108,8 @@ class JsonReader {
     if (this.#text.charCodeAt(start) !== QUOTE) throw this.#unexpected();
     const name = this.#readString();
     if (this.#text.charCodeAt(this.#skipSpace()) !== COLON) throw this.#unexpected();
-    if (object[name] !== undefined) throw this.#refused('duplicate', start, 'a property name stands twice');
+    if (object[name] !== undefined)
+      throw this.#refused('duplicate', start, `the property name ${shownName(name)} stands twice`);
     if (name === '__proto__') throw this.#refused('proto', start, 'the property name __proto__ is not allowed');
     this.#position++;
     if (depth === 1) this.#property = name;

@@ -16,7 +16,8 @@ export function unknownTable(namespace: string, name: string, tables: Iterable<s
   return new ApiError('unknown_table', `${shown}${hint(name, tables)}`);
 }
 
-function shownName(name: string): string {
+/** A name of a caller, quoted and cut. */
+export function shownName(name: string): string {
   return JSON.stringify(name.length > MAX_SHOWN_CHARS ? `${name.slice(0, MAX_SHOWN_CHARS)}…` : name);
 }
 

@@ -464,6 +464,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/panel/tokens/',
       'sidecar/http/',
       'sidecar/security/',
+      PROTOCOL,
     ],
     packages: ['@fastify/busboy', 'fastify', 'zod'],
   },

@@ -349,7 +349,7 @@ describe('rows that do not fit', () => {
       expect(existsSync(join(folder, 'data'))).toBe(false);
       expect(read('report.txt')).toContain('notes (id = 2): title: expected at most 1000000 characters, got more');
       expect(read('report.txt')).toContain(
-        'notes (id = 3): tags: expected JSON: a property name stands twice at position 7',
+        'notes (id = 3): tags: expected JSON: the property name "a" stands twice at position 7',
       );
     } finally {
       await other.drop();

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { parseJson } from '#protocol/json-reader.ts';
+import { JsonError } from '#protocol/json-value.ts';
 import { BodyReader, isJsonType } from '#sidecar/http/body.ts';
 import type { RequestLog } from '#sidecar/http/request-log.ts';
 import type { ClientReader } from '#sidecar/security/client.ts';
@@ -271,10 +273,15 @@ function shapeFault(issue: z.core.$ZodIssue | undefined, badField: PanelRoute['b
   return new PanelError(key, key === 'body.malformed' ? { field } : { field, detail: issue.message });
 }
 
+/** Strict as the signed API is: of a property that stands twice, a proxy or a log may read the other one. */
 function parse(text: string): unknown {
   try {
+    parseJson(text, { overflow: 'keep' });
     return JSON.parse(text);
-  } catch {
-    throw new PanelError('body.malformed', { detail: 'expected JSON' });
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new PanelError('body.malformed', {
+      detail: error.kind === 'syntax' ? `expected JSON: ${error.message}` : error.message,
+    });
   }
 }

@@ -227,6 +227,8 @@ describe('a body', () => {
     ['that is empty', ''],
     ['that is a list', '[]'],
     ['that is null', 'null'],
+    ['with a property twice', '{"username":"x","username":"y"}'],
+    ['with a property twice, escaped, below', '{"username":{"a":null,"\\u0061":1}}'],
     ['that reaches for prototypes', '{"username":"x","__proto__":{"create":true}}'],
     ['that is nested without end', '['.repeat(100_000)],
     ['that is no UTF-8', Buffer.from('{"username":"\xff"}', 'latin1')],

@@ -24,7 +24,12 @@ describe('refusals name the field', () => {
   test.each<[OperationName, string, string]>([
     ['health', '[]', 'invalid_request payload: expected a JSON object'],
     ['health', '', 'invalid_request payload: unexpected end'],
-    ['health', '{"a":1,"a":2}', 'invalid_request payload: a property name stands twice'],
+    ['health', '{"a":1,"a":2}', 'invalid_request payload: the property name "a" stands twice at position 7'],
+    [
+      'health',
+      `{"${'b'.repeat(1000)}":1,"${'b'.repeat(1000)}":2}`,
+      `invalid_request payload: the property name "${'b'.repeat(64)}…" stands twice at position 1006`,
+    ],
     ['health', '{"a":1e999}', 'invalid_request a: a number that no double holds'],
     ['find', '{}', 'invalid_request namespace'],
     ['find', '{"namespace":"game"}', 'invalid_request table'],
