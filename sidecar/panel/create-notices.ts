@@ -10,6 +10,7 @@ import { AccountNews } from './notices/news/account-news.ts';
 import { backupNewsOf } from './notices/news/backup-news.ts';
 import { DatabaseNews } from './notices/news/database-news.ts';
 import { jobNewsOf } from './notices/news/job-news.ts';
+import { ReleaseNews } from './notices/news/release-news.ts';
 import { ServerNews } from './notices/news/server-news.ts';
 import { UpkeepNews } from './notices/news/upkeep-news.ts';
 import type { News, TellNews } from './notices/news.ts';
@@ -58,7 +59,7 @@ export function createNotices({ base, store, box, trouble, settings, serverConfi
 
 type People = Pick<ReturnType<typeof createAccounts>, 'accounts' | 'secondFactors'>;
 
-export interface NewsParts extends Pick<NoticesParts, 'base' | 'logs' | 'trouble'> {
+export interface NewsParts extends Pick<NoticesParts, 'base' | 'store' | 'logs' | 'trouble'> {
   readonly server: GameServer;
   readonly notices: Notices;
   readonly events: EventHub;
@@ -70,7 +71,7 @@ export interface NewsParts extends Pick<NoticesParts, 'base' | 'logs' | 'trouble
 }
 
 /** Connects the notices with what they tell of. Returns what looks by itself. */
-export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
+export function followNews({ base, store, notices, ...parts }: NewsParts): UpkeepNews {
   const { logs, server, trouble, events, audit, people, health, jobs, updates } = parts;
   const { config, writeBuffer, now } = base;
   const tell: TellNews = (news) => notices.tell(news);
@@ -96,13 +97,10 @@ export function followNews({ base, notices, ...parts }: NewsParts): UpkeepNews {
   logs.onApiLine((line) => tellAny(backupNewsOf(line)));
   // A job ends once.
   jobs.onChange((job) => tellAny(jobNewsOf(job)));
-  let offered: string | null = null;
+  const releaseNews = new ReleaseNews({ store, tell });
   updates.onChecked(() => {
     const { newest, staged } = updates.view();
-    const version = newest?.version ?? staged?.version ?? null;
-    if (version !== null && version !== offered)
-      tell({ event: 'update.available', facts: [version], data: { version } });
-    offered = version;
+    trouble.attempt(() => releaseNews.follow(newest?.version ?? staged?.version ?? null), undefined);
   });
   notices.onChange(() => events.publish('notices', { targets: notices.list().targets }, 'settings.write'));
   return new UpkeepNews({

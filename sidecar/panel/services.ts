@@ -95,7 +95,7 @@ export function createServices(base: PanelBase, store: PanelStore, start: Servic
   schedule.onChange(() => events.publish('schedule', { next: schedule.next() }));
   events.greet('schedule', () => ({ next: schedule.next() }));
   const upkeep = followNews({
-    ...{ base, notices, logs, server, trouble, events, audit, people, jobs, updates },
+    ...{ base, store, notices, logs, server, trouble, events, audit, people, jobs, updates },
     ...watchers,
   });
   const uploads = createUploads({ store, installs, bundles, jobs, now, folder: toolsFolder(config) });

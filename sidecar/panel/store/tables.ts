@@ -170,6 +170,8 @@ CREATE TABLE IF NOT EXISTS schedule_clock (id INTEGER PRIMARY KEY CHECK (id = 1)
 CREATE TABLE IF NOT EXISTS notice_targets (
   id TEXT PRIMARY KEY, record TEXT NOT NULL, secrets BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- the release of the last notice of one
+CREATE TABLE IF NOT EXISTS notice_release (id INTEGER PRIMARY KEY CHECK (id = 1), version TEXT NOT NULL) STRICT;
 
 -- charts: samples of 10, 60 and 600 seconds (time in epoch seconds), and marks (epoch milliseconds)
 CREATE TABLE IF NOT EXISTS chart_samples (

@@ -91,11 +91,11 @@ it('a panel whose disk is nearly full says so when it begins', async (context) =
   await expect.poll(() => dataOf('disk.low')).toMatchObject([{ folder: join(folder, 'data') }]);
 });
 
-it('a release in the inbox is told once, and so is each newer one', async () => {
-  const panel = await start();
+it('a release in the inbox is told once, over restarts too, and so is each newer one', async () => {
+  let panel = await start();
   onTestFinished(() => panel.stop());
   await panel.panel.begin();
-  const owner = await panel.owner();
+  let owner = await panel.owner();
   await follow(owner, 'update.available');
   const inbox = join(panel.folder, 'data/updates/inbox');
   mkdirSync(inbox, { recursive: true });
@@ -112,6 +112,12 @@ it('a release in the inbox is told once, and so is each newer one', async () => 
   await check({ version: '9.3.0-beta.1', channel: 'beta' });
   await check({ version: '9.1.0' });
   await told().toEqual([{ version: '9.1.0' }]);
+  await check(null);
+  const { folder } = panel;
+  await panel.stop();
+  panel = await start(folder);
+  await panel.panel.begin();
+  owner = await panel.owner();
   await check(null);
   await check({ version: '9.2.0' });
   await told().toEqual([{ version: '9.1.0' }, { version: '9.2.0' }]);
