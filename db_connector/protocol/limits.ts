@@ -77,6 +77,8 @@ export const INT64_MAX = 2n ** 63n - 1n;
 
 /** Limit of the narrowest engine; every engine refuses the same (contract section 6). */
 export const MAX_ONE_OF_VALUES = 1000;
+/** In one namespace: SQLite reads all definitions again to rename one table, so thousands of them stop its writer for minutes. */
+export const MAX_SCHEMA_TABLES = 1000;
 export const MAX_TABLE_COLUMNS = 200;
 export const MAX_TABLE_INDEXES = 32;
 export const MAX_INDEX_BYTES = 2600;

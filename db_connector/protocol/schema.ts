@@ -2,7 +2,8 @@ import { canonicalJson, sha256Hex } from './canonical-json.ts';
 import type { Column, Derivation } from './columns.ts';
 import { ApiError } from './errors.ts';
 import type { Json, JsonObject } from './json-value.ts';
-import { SchemaReader } from './schema-reader.ts';
+import { MAX_SCHEMA_TABLES } from './limits.ts';
+import { SchemaReader, schemaFault } from './schema-reader.ts';
 import { parseTable, type TableKind } from './schema-table.ts';
 import type { Schema, Table } from './schema-types.ts';
 import { unknownColumn } from './unknown-names.ts';
@@ -48,6 +49,9 @@ export function parseStoredSchema(json: Json): Schema {
 function readSchema(reader: SchemaReader, json: Json, kind: TableKind, path: string): DeclaredSchema {
   const object = reader.object(json, path, ['tables']);
   const declared = reader.list(object.tables, `${path}.tables`);
+  if (!reader.isStored && declared.length > MAX_SCHEMA_TABLES) {
+    throw schemaFault(`${path}.tables`, `expected at most ${MAX_SCHEMA_TABLES} tables, got ${declared.length}`);
+  }
   const tables: Table[] = [];
   const tableRenames = new Map<string, string>();
   const columnRenames = new Map<string, ReadonlyMap<string, string>>();

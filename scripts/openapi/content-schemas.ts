@@ -15,6 +15,7 @@ import {
   MAX_JSON_COLUMN_DEPTH,
   MAX_LONG_SORT_COLUMNS,
   MAX_ONE_OF_VALUES,
+  MAX_SCHEMA_TABLES,
   MAX_STRING_LENGTH,
   MAX_TABLE_COLUMNS,
   MAX_TABLE_INDEXES,
@@ -132,7 +133,7 @@ function table(): Node {
 }
 
 function schema(): Node {
-  const tables = { type: 'array', items: componentRef('Table') };
+  const tables = { type: 'array', items: componentRef('Table'), maxItems: MAX_SCHEMA_TABLES };
   return { type: 'object', required: ['tables'], properties: { tables } };
 }
 

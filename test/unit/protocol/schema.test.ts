@@ -45,6 +45,11 @@ describe('refusals name the column', () => {
       { tables: [table({}).tables[0], table({}).tables[0]] },
       'invalid_schema schema.tables[1].name: t stands',
     ],
+    [
+      'too many tables',
+      { tables: Array.from({ length: 1001 }, (_, i) => ({ ...table({}).tables[0], name: `t${i}` })) },
+      'invalid_schema schema.tables: expected at most 1000 tables, got 1001',
+    ],
     ['two columns', table({}, [id, id]), 'invalid_schema schema.tables[0].columns[1].name: id stands twice'],
     ['length on int32', column({ length: 5 }), 'invalid_schema schema.tables[0].columns[0].length: int32 has none'],
     ['length on text', column({ type: 'text', length: 5 }), 'invalid_schema schema.tables[0].columns[0].length'],
