@@ -24,11 +24,18 @@ const ENGINE = [
   'sidecar/deadline.ts',
   'sidecar/full-disk.ts',
   'sidecar/log-event.ts',
+  'sidecar/make-folder.ts',
   'sidecar/server-url.ts',
   PROTOCOL,
 ];
 /** Zones that every part of the panel may import. */
-const PANEL = ['sidecar/panel/', 'sidecar/panel/shapes/', 'sidecar/panel/store/', 'sidecar/full-disk.ts'];
+const PANEL = [
+  'sidecar/panel/',
+  'sidecar/panel/shapes/',
+  'sidecar/panel/store/',
+  'sidecar/full-disk.ts',
+  'sidecar/make-folder.ts',
+];
 const PANEL_PARTS = [
   ...PANEL,
   ...[
@@ -118,7 +125,7 @@ export const ZONES: readonly Zone[] = [
     zones: [...ENGINE.slice(1), ...['sqlite', 'postgres', 'mysql', 'mongo'].map((name) => `sidecar/engine/${name}/`)],
     packages: [],
   },
-  { path: 'sidecar/security/', zones: [PROTOCOL], packages: ['ipaddr.js'] },
+  { path: 'sidecar/security/', zones: ['sidecar/make-folder.ts', PROTOCOL], packages: ['ipaddr.js'] },
   {
     path: 'sidecar/cluster/',
     zones: ['sidecar/engine/', 'sidecar/security/', 'sidecar/log-event.ts', PROTOCOL],
@@ -139,7 +146,7 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/backup/continuous/',
     zones: [
       ...['sidecar/backup/remote/', 'sidecar/moving/', 'sidecar/write-behind/journal/'],
-      ...['sidecar/config/', 'sidecar/engine/'],
+      ...['sidecar/config/', 'sidecar/engine/', 'sidecar/make-folder.ts'],
     ],
     packages: ['better-sqlite3'],
   },
@@ -148,7 +155,7 @@ export const ZONES: readonly Zone[] = [
     path: 'sidecar/backup/remote/',
     zones: [
       ...['sidecar/backup/', 'sidecar/moving/', 'sidecar/write-behind/journal/'],
-      ...['sidecar/config/', 'sidecar/engine/'],
+      ...['sidecar/config/', 'sidecar/engine/', 'sidecar/make-folder.ts'],
     ],
     packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'age-encryption', 'better-sqlite3', 'tar', 'zod'],
   },
@@ -163,6 +170,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/schema/',
       'sidecar/security/',
       'sidecar/log-event.ts',
+      'sidecar/make-folder.ts',
       'sidecar/config/',
       'sidecar/engine/',
       PROTOCOL,
@@ -183,7 +191,10 @@ export const ZONES: readonly Zone[] = [
   // The log on the disk knows nothing of what is written in it.
   {
     path: 'sidecar/write-behind/journal/',
-    zones: ['sidecar/folder-lock.ts', 'sidecar/full-disk.ts', 'sidecar/log-event.ts', 'sidecar/engine/', PROTOCOL],
+    zones: [
+      ...['sidecar/folder-lock.ts', 'sidecar/full-disk.ts', 'sidecar/log-event.ts', 'sidecar/make-folder.ts'],
+      ...['sidecar/engine/', PROTOCOL],
+    ],
     packages: [],
   },
   {
@@ -240,7 +251,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/panel/web/', zones: ['sidecar/panel/shapes/'], packages: ['preact', 'uplot'], node: [] },
   {
     path: 'sidecar/panel/store/',
-    zones: ['sidecar/folder-lock.ts', 'sidecar/full-disk.ts'],
+    zones: ['sidecar/folder-lock.ts', 'sidecar/full-disk.ts', 'sidecar/make-folder.ts'],
     packages: ['better-sqlite3'],
   },
   { path: 'sidecar/panel/accounts/', zones: PANEL, packages: [] },
@@ -495,11 +506,16 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ['fastify'],
   },
-  { path: 'sidecar/config/', zones: ['sidecar/security/', 'sidecar/server-url.ts', PROTOCOL], packages: ['zod'] },
+  {
+    path: 'sidecar/config/',
+    zones: ['sidecar/make-folder.ts', 'sidecar/security/', 'sidecar/server-url.ts', PROTOCOL],
+    packages: ['zod'],
+  },
   { path: 'sidecar/deadline.ts', zones: [], packages: [] },
   { path: 'sidecar/full-disk.ts', zones: [], packages: [] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
+  { path: 'sidecar/make-folder.ts', zones: [], packages: [] },
   { path: 'sidecar/server-url.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
   { path: 'sidecar/owner-only.ts', zones: [], packages: [] },
@@ -512,6 +528,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/keeper/channel/',
       'sidecar/panel/server/process/',
       'sidecar/log.ts',
+      'sidecar/make-folder.ts',
       'sidecar/owner-only.ts',
       'sidecar/program-folder.ts',
     ],
@@ -536,6 +553,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/config/',
       'sidecar/security/',
       'sidecar/log.ts',
+      'sidecar/make-folder.ts',
       'sidecar/log-event.ts',
       'sidecar/folder-lock.ts',
       PROTOCOL,
@@ -550,6 +568,7 @@ export const ZONES: readonly Zone[] = [
         ...SIDECAR_PARTS,
         'sidecar/engine/',
         'sidecar/full-disk.ts',
+        'sidecar/make-folder.ts',
         'sidecar/program-folder.ts',
         PROTOCOL,
       ],

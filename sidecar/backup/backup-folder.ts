@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { MoveBusy } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { MANIFEST, type Manifest, readManifest } from './manifest.ts';
@@ -83,7 +84,7 @@ export async function inNewBackup(folder: string, now: number, fill: (path: stri
 
 /** Runs `work` while no other process writes, sends or deletes backups of the folder. @throws MoveBusy if one does */
 export async function withBackupFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const lock = await NODE_DISK.lock(folder);
   if (lock === null) throw new MoveBusy(`another backup into ${folder} is running`);
   try {

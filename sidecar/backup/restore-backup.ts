@@ -8,6 +8,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { openEngine } from '../engine/open.ts';
 import type { StoredSchema } from '../engine/schema-calls.ts';
+import { makeFolder } from '../make-folder.ts';
 import { isEqualPlace, tellCompared } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';
 import { namingFullDisk } from '../moving/free-space.ts';
@@ -117,7 +118,7 @@ async function inScratch(
   work: (engine: Engine) => Promise<void>,
 ): Promise<void> {
   const { dataFolder } = options.config;
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  makeFolder(dataFolder);
   // Left by a restore that was killed; a second restore cannot run on the same journal.
   for (const name of readdirSync(dataFolder).filter((each) => SCRATCH.test(each))) {
     rmSync(join(dataFolder, name), { recursive: true, force: true });

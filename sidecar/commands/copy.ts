@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isNamespace } from '#protocol/identifiers.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import { loadConfig } from '../config/load-config.ts';
+import { makeFolder } from '../make-folder.ts';
 import { compareNamespaces, copyNamespaces, discardNamespaces } from '../moving/copy-namespaces.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
@@ -29,7 +29,7 @@ export async function runCopy(args: readonly string[], io: MoveIo): Promise<bool
   const { mode, replace } = wanted;
   const { database: from, writeBehind } = loadConfig(wanted.from, environment, true);
   checkPlaces(from, to);
-  if (mode === 'copy' && to.provider === 'sqlite') mkdirSync(dirname(to.file), { recursive: true });
+  if (mode === 'copy' && to.provider === 'sqlite') makeFolder(dirname(to.file), 0o777);
   else checkThere(to);
   if (mode === 'copy') await warnOfRunning(writeBehind.journal, io);
   io.report.say(`${mode === 'copy' ? 'copies' : 'compares'} ${databaseName(from)} → ${databaseName(to)}`);

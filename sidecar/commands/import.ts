@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -13,6 +13,7 @@ import { type Misfit, readRows } from '../importing/read-rows.ts';
 import { readSource } from '../importing/read-source.ts';
 import { comparesLoosely, type SourceDatabase, type SourceTable, type TableFacts } from '../importing/source.ts';
 import { type TimeZone, timeZoneOf } from '../importing/time-zone.ts';
+import { makeFolder } from '../make-folder.ts';
 import { grouped, MoveRefused } from '../moving/report.ts';
 import type { MoveIo } from './command-process.ts';
 import { type ImportArguments, readImportArguments } from './import-arguments.ts';
@@ -148,7 +149,7 @@ function writeFiles(wanted: ImportArguments, proposal: Proposal, misfits: readon
   const { out, namespace } = wanted;
   const notes = proposal.notes.map((note) => visibleText(noteText(note)));
   const lines = misfits.map(({ table, key, column, reason }) => visibleText(`${table} (${key}): ${column}: ${reason}`));
-  mkdirSync(out, { recursive: true });
+  makeFolder(out, 0o777);
   const write = (name: string, text: string): void => writeFileSync(join(out, name), text);
   if (wanted.proposal === null) {
     write('schema.json', `${indented(proposal.declared)}\n`);

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PANEL } from '../backup/manifest.ts';
+import { makeFolder } from '../make-folder.ts';
 import { AccountStore } from '../panel/accounts/account-store.ts';
 import { carryStore, isForeignContent } from '../panel/store/carry-store.ts';
 import { holdPrograms } from '../panel/store/held-programs.ts';
@@ -16,7 +17,7 @@ import { NODE_DISK } from '../write-behind/journal/disk.ts';
 export async function placePanel(backup: string, file: string, keepsPrograms: boolean): Promise<string[]> {
   const from = join(backup, PANEL);
   if (!existsSync(from) || existsSync(file)) return [];
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const partial = `${file}.restored`;
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${suffix}`, { force: true });
   const lines: string[] = [];

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { restoreLitestream } from '../backup/continuous/restore-litestream.ts';
 import { isRestored } from '../backup/is-restored.ts';
@@ -19,6 +18,7 @@ import {
   readRecoveryStart,
   recoverConfig,
 } from '../config/recovery-config.ts';
+import { makeFolder } from '../make-folder.ts';
 import { TargetOccupied } from '../moving/report.ts';
 import { REPLACED_FOLDER } from '../program-folder.ts';
 import { UsageError } from './arguments.ts';
@@ -136,7 +136,7 @@ async function recover(
   io.report.say(`restores ${folder} → ${databaseName(database)}`);
   const { namespaces, replace } = options;
   if (!isResumed) needRestoreRoom({ backup: folder, config, namespaces, replace }, readManifest(folder));
-  if (database.provider === 'sqlite') mkdirSync(dirname(database.file), { recursive: true, mode: 0o700 });
+  if (database.provider === 'sqlite') makeFolder(dirname(database.file));
   const restore = { backup: folder, config, namespaces, replace, log: logOf(io), report: io.report, signal: io.signal };
   const recovery = new RecoveryFolder(start.dataFolder);
   await withEngine(database, io, async (engine) => {

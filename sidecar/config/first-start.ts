@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './config-schema.ts';
 import { connectorUrl } from './connector-url.ts';
@@ -62,8 +63,8 @@ export function createMissing(file: string, environment: NodeJS.ProcessEnv, repl
   }
   const text = pretty(FIRST_CONFIG);
   const { config } = parseConfig(text, file, environment);
-  mkdirSync(folder, { recursive: true });
-  for (const name of ['secrets', 'data', 'logs']) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o777);
+  for (const name of ['secrets', 'data', 'logs']) makeFolder(join(folder, name));
   makeSecrets(config, folder, make);
   const { kid, secretFile } = config.keys[0] as (typeof config.keys)[number];
   const connector = { url: connectorUrl(config.api), keyId: kid, secretFile, namespaces: FIRST_NAMESPACES };

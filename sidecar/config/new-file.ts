@@ -5,13 +5,13 @@ import {
   fchmodSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   renameSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 const OWNER_ONLY = 0o600;
 const RENAME_ATTEMPTS = 40;
@@ -71,7 +71,7 @@ function withoutLinks(path: string, text: string): boolean {
 
 /** Unpredictable name, and never through a link: other users may have the right to write to the folder. */
 function writeTemporary(path: string, content: string | Uint8Array, mode: number): string {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const descriptor = openSync(temporary, 'wx', mode);
   try {

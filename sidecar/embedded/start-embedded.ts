@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { createEmbedded } from '../config/first-start.ts';
 import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { Log, type LogSink } from '../log.ts';
 import { LOG_EVENT } from '../log-event.ts';
+import { makeFolder } from '../make-folder.ts';
 import { type RunningSidecar, serve } from '../serve.ts';
 import { withBackups } from '../with-backups.ts';
 import { ConsoleLog } from './console-log.ts';
@@ -48,7 +49,7 @@ export async function startEmbedded(
 }
 
 function openLog(folder: string, parent: LogSink): LogSink {
-  mkdirSync(join(folder, 'logs'), { recursive: true, mode: 0o700 });
+  makeFolder(join(folder, 'logs'));
   return new ConsoleLog(new LogFile(join(folder, 'logs/sidecar.log'), (line) => parent.write(line)), parent);
 }
 
@@ -90,7 +91,7 @@ const ASK_AGAIN_MS = 100;
 async function claimFolder(folder: string, now: () => number = Date.now): Promise<FolderLock> {
   const data = join(folder, 'data');
   const holder = join(data, 'embedded.json');
-  makeFolder(data, folder);
+  makeDataFolder(data, folder);
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
     const lock = await lockFolder(data, 'embedded.sqlite');
@@ -107,9 +108,9 @@ async function claimFolder(folder: string, now: () => number = Date.now): Promis
   }
 }
 
-function makeFolder(data: string, folder: string): void {
+function makeDataFolder(data: string, folder: string): void {
   try {
-    mkdirSync(data, { recursive: true, mode: 0o700 });
+    makeFolder(data);
   } catch (error) {
     throw new ConfigError(
       `sidecar.folder: expected a folder that can be written, got ${(error as NodeJS.ErrnoException).code} for ${folder}`,

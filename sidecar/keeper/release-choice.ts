@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import type { UpdateEnd, UpdateOrder } from './channel/messages.ts';
 
 /** Release below `data/releases`; null: the program's own folder. */
@@ -76,7 +77,7 @@ export class ReleaseChoice {
   /** @throws Error of the disk; the choice holds for this keeper all the same */
   replace(choice: Choice): void {
     this.#choice = choice;
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#file));
     const temporary = `${this.#file}.tmp`;
     const descriptor = openSync(temporary, 'w', OWNER_ONLY);
     try {

@@ -1,5 +1,6 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '#sidecar/make-folder.ts';
 import { createMerging } from './create-merging.ts';
 import { Forges } from './forges/forges.ts';
 import type { Installs } from './installs/installs.ts';
@@ -114,7 +115,7 @@ export function createSources(parts: SourcesBase) {
 
 /** For git and npm, which take certificates from a file alone. */
 function writeAuthorities(file: string, authorities: string): string {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   writeFileSync(file, authorities, { mode: 0o600 });
   return file;
 }

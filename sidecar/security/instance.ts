@@ -3,7 +3,6 @@ import {
   closeSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 const FILE = 'instance.json';
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -39,7 +39,7 @@ export class Instance {
 
   /** Makes folder and file if they are missing. */
   static open(folder: string): Instance {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     return new Instance(folder, readId(folder) ?? replaceId(folder));
   }
 

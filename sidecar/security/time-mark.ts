@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 /** The mark runs this far ahead of the clock, so that it is rarely written while a request waits. */
 export const MARK_AHEAD_SECONDS = 30;
@@ -37,7 +38,7 @@ export class TimeMark {
   /** Makes the folder if it is missing. */
   constructor(folder: string, bootId: string) {
     const isNew = !existsSync(folder);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     this.#folder = folder;
     this.#file = join(folder, FILE);
     this.#bootId = bootId;

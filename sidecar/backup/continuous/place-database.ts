@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, existsSync, linkSync, openSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { makeFolder } from '../../make-folder.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 
@@ -45,7 +36,7 @@ export function settleDatabase(file: string): void {
  * database, the new one, or none: never a file with the log of another one.
  */
 export async function placeDatabase(from: string, to: string, say: (line: string) => void): Promise<void> {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(to));
   settleDatabase(to);
   await flushFile(from);
   const aside = asideOf(to);

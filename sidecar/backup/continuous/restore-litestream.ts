@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { RemoteConfig } from '../../config/backup-remote.ts';
 import { replaceFile } from '../../config/new-file.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 import { openRemote } from '../remote/open-remote.ts';
@@ -54,7 +55,7 @@ export async function restoreLitestream(options: LitestreamRestore): Promise<voi
 async function restoreStopped(options: LitestreamRestore): Promise<void> {
   const { database, dataFolder, say } = options;
   const installation = await installationOf(options);
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  makeFolder(dataFolder);
   const scratch = join(dataFolder, 'litestream-restore');
   // Left by a restore that was killed.
   rmSync(scratch, { recursive: true, force: true });

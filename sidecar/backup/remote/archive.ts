@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../../make-folder.ts';
 import { namingFullDisk, needSpace } from '../../moving/free-space.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
@@ -42,7 +43,7 @@ export function archiveOf(
 export async function unpackArchive(content: AsyncIterable<Uint8Array>, folder: string): Promise<Manifest> {
   const partial = `${folder}${PARTIAL}`;
   rmSync(partial, { recursive: true, force: true });
-  mkdirSync(partial, { recursive: true, mode: 0o700 });
+  makeFolder(partial);
   try {
     const manifest = await namingFullDisk({ folder: dirname(folder) }, () => unpackInto(content, partial));
     await NODE_DISK.flushFolder(partial);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { SidecarConfig } from '../../config/load-config.ts';
 import type { EngineLog } from '../../engine/log.ts';
 import { openEngine } from '../../engine/open.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { MoveBusy, MoveRefused, type MoveReport } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
 import { CONTAINER, rowsOf } from '../manifest.ts';
@@ -33,7 +34,7 @@ const SCRATCH = 'tried';
  */
 export async function runDrill(options: DrillOptions): Promise<DrillResult> {
   const folder = join(options.config.dataFolder, FOLDER);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const lock = await NODE_DISK.lock(folder);
   if (lock === null) throw new MoveBusy(`another drill is running in ${folder}`);
   try {
@@ -93,7 +94,7 @@ async function tryOut(backup: RemoteBackup, remote: RemoteBackups, options: Dril
   }
   const scratch = join(config.dataFolder, FOLDER, SCRATCH);
   rmSync(scratch, { recursive: true, force: true });
-  mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  makeFolder(scratch);
   try {
     const folder = join(scratch, 'backup');
     const file = identity ?? config.backup.identityFile;

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SQLite, { type Database, type Statement } from 'better-sqlite3';
 import { ApiError } from '#protocol/errors.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { UnusableDatabaseError } from '../model/failures.ts';
 import type { RowWriter } from '../model/page.ts';
 import { StaleSchemaError } from '../rows.ts';
@@ -57,7 +57,7 @@ export class Connection {
 
   #opened(): Database {
     const isWriter = this.#role === 'writer';
-    if (isWriter) mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    if (isWriter) makeFolder(dirname(this.#file));
     const db = new SQLite(this.#file, { readonly: !isWriter, fileMustExist: !isWriter, timeout: BUSY_WAIT_MS });
     try {
       db.pragma(`cache_size = -${CACHE_KIB[this.#role]}`);

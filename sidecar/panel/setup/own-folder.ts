@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '#sidecar/make-folder.ts';
 import { isWithin } from '../settings/server-root.ts';
 import { InstallRefused } from './install-refused.ts';
 
@@ -14,7 +15,7 @@ export class OwnFolder {
 
   /** Creates the folder and its missing parents. */
   makeRoot(): void {
-    const first = mkdirSync(this.root, { recursive: true });
+    const first = makeFolder(this.root, 0o777);
     if (first === undefined) return;
     const made: string[] = [];
     for (let folder = this.root; isWithin(first, folder); folder = dirname(folder)) made.unshift(folder);

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { type FolderLock, lockFolder } from '#sidecar/folder-lock.ts';
+import { makeFolder } from '#sidecar/make-folder.ts';
 import { storeFaultOf } from './store-fault.ts';
 import { FORMAT, TABLES } from './tables.ts';
 
@@ -24,7 +25,7 @@ export function openPanelStore(file: string): PanelStore {
 }
 
 function open(file: string): PanelStore {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const isNew = !existsSync(file);
   const store = new Database(file, { timeout: OPENING_BUSY_MS });
   try {
@@ -65,7 +66,7 @@ export function checkFormat(store: PanelStore, file: string): number {
  * @throws Error with one line for the owner if another process has the lock
  */
 export async function claimStore(file: string): Promise<FolderLock> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const lock = await lockFolder(dirname(file), `${basename(file)}-owner`);
   if (lock !== null) return lock;
   throw new Error(

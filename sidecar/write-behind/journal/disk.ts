@@ -1,7 +1,8 @@
-import { close, constants, fdatasync, fstat, fsync, mkdir, open, read, readdir, rename, unlink, write } from 'node:fs';
+import { close, constants, fdatasync, fstat, fsync, open, read, readdir, rename, unlink, write } from 'node:fs';
 import { dirname } from 'node:path';
 import { ApiError } from '#protocol/errors.ts';
 import { type FolderLock, lockFolder } from '#sidecar/folder-lock.ts';
+import { makeFolder } from '#sidecar/make-folder.ts';
 
 export type { FolderLock };
 
@@ -89,7 +90,7 @@ class NodeFile implements DiskFile {
 /** The disk of this machine. */
 export const NODE_DISK: Disk = {
   async makeFolder(path) {
-    await called((then) => mkdir(path, { recursive: true, mode: 0o700 }, then));
+    makeFolder(path);
   },
   list: (folder) => called((then) => readdir(folder, then)),
   async open(path, mode) {
