@@ -2,9 +2,23 @@
 // when they are gone, so is the disk.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, fstatSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isRoot, serverAccount } from './private-command.ts';
 
 /** How a supervisor is started that may mount such disks. */
@@ -28,15 +42,31 @@ export interface HeldDisk {
   close(): void;
 }
 
-/** $0 the folder, $1 the options. Lives as long as its standard input. */
-const HOLD = 'mount -t tmpfs -o "$1" tmpfs "$0" && echo mounted && exec cat';
-
 /** Mounts a disk over a folder. An account that is not root does so as the root of a namespace of its own. @throws if this system forbids it */
 export async function holdSmallDisk(folder: string, megabytes: number, files?: number): Promise<HeldDisk> {
+  const options = `size=${megabytes}m,mode=0700${files === undefined ? '' : `,nr_inodes=${files}`}`;
+  return hold('mount -t tmpfs -o "$1" tmpfs "$0"', folder, options);
+}
+
+/**
+ * As `holdSmallDisk`, with a file system whose folders take blocks (ext4, of 1 KiB, in the file `FOLDER.img`): once it is full, a
+ * name does not fit into a full folder, and a rename fails. Needs a real root.
+ */
+export async function holdBlockDisk(folder: string, megabytes: number, files = 64): Promise<HeldDisk> {
+  const image = `${folder}.img`;
+  closeSync(openSync(image, 'w'));
+  truncateSync(image, megabytes * 2 ** 20);
+  const options = ['-q', '-F', '-b', '1024', '-m', '0', '-O', '^has_journal', '-N', String(files)];
+  execFileSync('mkfs.ext4', [...options, image], { stdio: 'pipe' });
+  return hold('mount -o loop "$1" "$0"', folder, image);
+}
+
+/** @param mount a command of the shell: `$0` is the folder, `$1` its `argument` */
+async function hold(mount: string, folder: string, argument: string): Promise<HeldDisk> {
   if (process.platform !== 'linux') throw new Error('A disk of a given size needs Linux.');
   const view = isRoot() ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
-  const options = `size=${megabytes}m,mode=0700${files === undefined ? '' : `,nr_inodes=${files}`}`;
-  const holder = spawn('unshare', [...view, 'sh', '-c', HOLD, folder, options], {
+  // The holder lives as long as its standard input.
+  const holder = spawn('unshare', [...view, 'sh', '-c', `${mount} && echo mounted && exec cat`, folder, argument], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let words = '';
@@ -57,10 +87,16 @@ export async function holdSmallDisk(folder: string, megabytes: number, files?: n
 }
 
 /** @throws if no disk of a given size can be had here */
-export async function provideSmallDisk(): Promise<void> {
+export function provideSmallDisk(): Promise<void> {
+  return tryDisk((folder) => holdSmallDisk(folder, 1));
+}
+
+async function tryDisk(holdDisk: (folder: string) => Promise<HeldDisk>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
   try {
-    (await holdSmallDisk(folder, 1)).close();
+    const disk = join(folder, 'disk');
+    mkdirSync(disk);
+    (await holdDisk(disk)).close();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -69,6 +105,14 @@ export async function provideSmallDisk(): Promise<void> {
 /** The reason, or null if a disk of a given size can be had. */
 export function whyNoSmallDisk(): Promise<string | null> {
   return provideSmallDisk().then(
+    () => null,
+    (error: Error) => error.message,
+  );
+}
+
+/** The reason, or null if a disk whose folders take blocks can be had. */
+export function whyNoBlockDisk(): Promise<string | null> {
+  return tryDisk((folder) => holdBlockDisk(folder, 1)).then(
     () => null,
     (error: Error) => error.message,
   );
@@ -86,7 +130,7 @@ const fillers = (folder: string): string => join(folder, 'fillers');
 export function fillDisk(folder: string, leftBytes = 0): void {
   const file = openSync(filler(folder), 'a');
   try {
-    for (const size of [1 << 20, 4096]) writeUntilFull(file, Buffer.alloc(size));
+    for (const size of [1 << 20, 4096, 1024]) writeUntilFull(file, Buffer.alloc(size));
     if (leftBytes > 0) ftruncateSync(file, fstatSync(file).size - leftBytes);
   } finally {
     closeSync(file);
@@ -111,6 +155,23 @@ export function fillFiles(folder: string): void {
   }
 }
 
+/** The disk to its last byte, and one folder of a `holdBlockDisk` to its last name: by links to the file that fills the disk. */
+export function fillNames(folder: string, below: string): void {
+  fillDisk(folder);
+  let number = 0;
+  for (const chars of [250, 100, 40, 16, 8, 4]) {
+    try {
+      for (; ; number += 1) linkSync(filler(folder), join(below, `.${String(number).padStart(chars - 1, '0')}`));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+  }
+}
+
 export function emptyDisk(folder: string): void {
+  const { ino, nlink } = statSync(filler(folder), { throwIfNoEntry: false }) ?? { ino: 0, nlink: 0 };
+  for (const path of nlink > 1 ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []) {
+    if (path !== basename(filler(folder)) && lstatSync(join(folder, path)).ino === ino) rmSync(join(folder, path));
+  }
   for (const own of [filler(folder), fillers(folder)]) rmSync(own, { recursive: true, force: true });
 }

@@ -46,7 +46,7 @@ export class FullDiskWorld {
   }
 
   /** @param place folder of the small disk, below that of the sidecar; @param game folder of the game server */
-  static async open(place: string, game = 'game', size = SIZE): Promise<FullDiskWorld> {
+  static async open(place: string, game = 'game', holdDisk = holdSmallDisk): Promise<FullDiskWorld> {
     const folder = testFolder();
     const [at, root] = [join(folder, place), join(folder, game)];
     for (const name of ['shop', 'bank']) {
@@ -54,7 +54,7 @@ export class FullDiskWorld {
     }
     prepareKilledPanel(folder, root);
     mkdirSync(at, { recursive: true });
-    const disk = await holdSmallDisk(at, size.megabytes, size.files);
+    const disk = await holdDisk(at, SIZE.megabytes, SIZE.files);
     cpSync(at, disk.outside(at), { recursive: true });
     try {
       const env = ['env', `FILL_FOLDER=${at}`];

@@ -1,7 +1,8 @@
 import fs, { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { dirname } from 'node:path';
 import process from 'node:process';
-import { fillDisk, fillFiles } from '#scripts/servers/small-disk.ts';
+import { fillDisk, fillFiles, fillNames } from '#scripts/servers/small-disk.ts';
 
 /**
  * Preloaded into a program under test and its threads (`NODE_OPTIONS=--import …`): fills the small disk at `FILL_FOLDER` for
@@ -10,8 +11,8 @@ import { fillDisk, fillFiles } from '#scripts/servers/small-disk.ts';
 export interface Filling {
   /** Name of the function and what the path has, such as `writeSync goods`: the first such call. */
   readonly before: string;
-  /** `short`: a last block is left, so that a write ends in its middle. */
-  readonly kind: 'bytes' | 'short' | 'files';
+  /** `short`: a last block is left, so that a write ends in its middle. `names`: also the folder that a rename leads to. */
+  readonly kind: 'bytes' | 'short' | 'files' | 'names';
 }
 
 const BLOCK_BYTES = 4096;
@@ -21,7 +22,8 @@ const folder = process.env.FILL_FOLDER ?? '';
 const opened = new Map<unknown, string>();
 let isFilling = false;
 
-function pass(name: string, path: string): void {
+/** @param to path that a rename leads to */
+function pass(name: string, path: string, to: string): void {
   if (isFilling || !path.startsWith(`${folder}/`) || !existsSync(file)) return;
   const { before, kind } = JSON.parse(fs.readFileSync(file, 'utf8')) as Filling;
   const [wanted, part = ''] = before.split(' ');
@@ -29,6 +31,7 @@ function pass(name: string, path: string): void {
   isFilling = true;
   fs.rmSync(file);
   if (kind === 'files') fillFiles(folder);
+  else if (kind === 'names') fillNames(folder, dirname(to));
   else fillDisk(folder, kind === 'short' ? BLOCK_BYTES : 0);
   isFilling = false;
 }
@@ -38,7 +41,7 @@ function watch(holder: object, name: string, pathOf: (rest: unknown[]) => unknow
   const original = Reflect.get(holder, name) as (...rest: unknown[]) => unknown;
   Reflect.set(holder, name, (...rest: unknown[]) => {
     const path = String(pathOf(rest));
-    pass(name, path);
+    pass(name, path, String(rest[1]));
     const result = Reflect.apply(original, holder, rest);
     if (name === 'openSync') opened.set(result, path);
     if (name === 'open') (result as Promise<object>).then((handle) => watchHandle(handle, path)).catch(() => {});

@@ -96,6 +96,7 @@ export class Installs {
    */
   async put(job: RunningJob, { bundles, apply, overwrite }: PutRequest): Promise<InstallOutcome> {
     const { store, places, now, settled, status, book } = this.#options;
+    for (const { jobId } of book.undoFailed()) await this.#discard(jobId);
     const plan = await planInstall(job, bundles, overwrite, { store, places, now });
     const record = await this.#recordOf(job, plan.root.path, plan.bundles);
     await settled(job.signal);
@@ -173,7 +174,7 @@ export class Installs {
     for (const record of store.switches()) {
       try {
         if (record.phase === 'taking-back') book.takeBack(record);
-        else if (record.phase === 'renaming' && isJobEnded(record.jobId)) store.atomically(() => book.drop(record));
+        else if (record.phase === 'renaming' && isJobEnded(record.jobId)) book.undo(record);
         else if (record.phase === 'renaming') book.finishPut(record);
       } catch (error) {
         onTrouble(error);

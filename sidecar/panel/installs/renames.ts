@@ -9,20 +9,18 @@ type Kind = 'folder' | 'nothing' | 'other';
  * Puts the new folders in place: for each bundle the old one to `versions`, then the new one to its target. Can be repeated
  * after a crash at any point. Synchronous: a server that starts meanwhile sees all of it or nothing.
  *
- * @throws PanelError `bundles.linked` if a link came in between; what was renamed by then is back
+ * @throws PanelError `bundles.linked` if a link came in between; the error of the rename. `putBack` undoes what was renamed
  */
 export function putInPlace({ bundles, root }: Pick<SwitchRecord, 'bundles' | 'root'>): void {
-  const done: SwitchedBundle[] = [];
-  try {
-    for (const bundle of bundles) {
-      checkUnmoved(root, bundle.target);
-      done.push(bundle);
-      forward(bundle);
-    }
-  } catch (error) {
-    for (const bundle of done.reverse()) backward(bundle, bundle.staged);
-    throw error;
+  for (const bundle of bundles) {
+    checkUnmoved(root, bundle.target);
+    forward(bundle);
   }
+}
+
+/** Undoes a `putInPlace` that was cut off: the new folders are staged again. Can be repeated. @throws the error of the rename */
+export function putBack({ bundles }: Pick<SwitchRecord, 'bundles'>): void {
+  for (const bundle of [...bundles].reverse()) backward(bundle, bundle.staged);
 }
 
 /** The renames of `putInPlace` backwards. A bundle without an older version stays. Can be repeated. */

@@ -87,6 +87,7 @@ export class StartGates {
     try {
       for (const record of store.switches()) {
         if (record.phase === 'taking-back') book.takeBack(record);
+        if (record.phase === 'renaming') book.undo(record);
         if (record.phase === 'pending') this.#putWaiting(record);
       }
       this.#isStarting = store.switches().some(({ phase }) => phase === 'unproven');

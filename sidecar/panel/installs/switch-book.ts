@@ -1,7 +1,7 @@
 import type { VersionState } from '../shapes/installs.ts';
 import type { PlannedBundle } from './install-plan.ts';
 import type { InstallStore, VersionRecord } from './install-store.ts';
-import { putInPlace, takeBack } from './renames.ts';
+import { putBack, putInPlace, takeBack } from './renames.ts';
 import type { SwitchedBundle, SwitchRecord } from './switch-record.ts';
 
 /**
@@ -27,7 +27,12 @@ export class SwitchBook {
     });
   }
 
-  /** Puts a switch in place. If a rename fails, everything is back and the row is gone. @throws the error of the rename */
+  /**
+   * Puts a switch in place. If a rename fails, everything is back and the row is gone. If the way back fails too (a disk that is
+   * full to the last entry of a folder), the row stays `renaming`, and `undo` tries again.
+   *
+   * @throws the error of the rename
+   */
   put(record: SwitchRecord, planned: readonly PlannedBundle[]): void {
     this.#store.atomically(() => {
       this.#store.saveSwitch({ ...record, phase: 'renaming' });
@@ -45,13 +50,26 @@ export class SwitchBook {
     try {
       putInPlace(record);
     } catch (error) {
-      this.#store.atomically(() => this.drop(record));
+      this.#tryUndo(record);
       throw error;
     }
     this.#store.atomically(() => {
       for (const bundle of record.bundles) this.#noteInPlace(bundle);
       this.#store.saveSwitch({ ...record, phase: 'unproven' });
     });
+  }
+
+  /** Renames of a failed switch backwards, and its row is gone. Can be repeated. @throws the error of the rename */
+  undo(record: SwitchRecord): void {
+    putBack(record);
+    this.#store.atomically(() => this.drop(record));
+  }
+
+  /** Undoes switches whose way back had failed. @returns them @throws the error of the rename */
+  undoFailed(): SwitchRecord[] {
+    const failed = this.#store.switches().filter(({ phase }) => phase === 'renaming');
+    for (const record of failed) this.undo(record);
+    return failed;
   }
 
   /** Forgets a switch that is not in place. Its staged folders stay where they are. */
@@ -100,6 +118,14 @@ export class SwitchBook {
       const rest = older.bundles.filter(({ name }) => !names.has(name));
       if (rest.length === 0) this.#store.removeSwitch(older.jobId);
       else if (rest.length < older.bundles.length) this.#store.saveSwitch({ ...older, bundles: rest });
+    }
+  }
+
+  #tryUndo(record: SwitchRecord): void {
+    try {
+      this.undo(record);
+    } catch {
+      // The row stays, with the phase `renaming`.
     }
   }
 
