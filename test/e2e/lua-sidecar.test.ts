@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { SYSTEM_TIMERS } from '#connector/client/timers.ts';
+import { describeIf } from '#support/describe-if.ts';
 import { Rig } from '../support/connector-rig.ts';
 import { LuaScript, whyNoLua } from '../support/lua-script.ts';
 import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
@@ -50,7 +51,7 @@ function scriptsOf(folder: string): string[] {
   return [...manifest.matchAll(/'([\w.]+\.lua)'/g)].map(([, file]) => join(folder, `${file}`));
 }
 
-describe.skipIf(reason !== null)('a resource in Lua, on a real sidecar', { timeout: SLOW_MS }, () => {
+describeIf(reason, 'a resource in Lua, on a real sidecar', { timeout: SLOW_MS }, () => {
   it('logs in, saves, transfers and pays, as the shipped example does', async () => {
     await start(scriptsOf(EXAMPLE));
     await lua.until(() => lua.lines.includes('the town is open'));

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { provideNginx } from '#scripts/servers/debian-program.ts';
 import { freePort } from '#scripts/servers/free-port.ts';
 import { startTestApi, type TestApi } from '#support/api.ts';
 import { makeCertificate } from '#support/certificate.ts';
 import { secretOf } from '#support/config-folder.ts';
+import { describeIf } from '#support/describe-if.ts';
 import { type RunningNginx, startNginx } from '#support/nginx.ts';
 import { SignedClient } from '#support/signed-client.ts';
 
@@ -16,7 +17,7 @@ const why = await provideNginx(() => {}).then(
   (error: Error) => error.message,
 );
 
-describe.skipIf(why !== null)(`the stream behind a real nginx${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the stream behind a real nginx', () => {
   let api: TestApi;
   let nginx: RunningNginx;
   let client: SignedClient;

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, shownValue, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
 import { PASSWORD } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 
-describe.skipIf(why !== null)(`accounts in the browser${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'accounts in the browser', () => {
   let panel: LivedInPanel;
   let browser: TestBrowser;
   /** Manages accounts. */

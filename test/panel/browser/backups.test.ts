@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { useSidecarProgram } from '../support/backup-program.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
@@ -6,7 +7,7 @@ import { PASSWORD } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 
-describe.skipIf(why !== null)(`the page of backups${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the page of backups', () => {
   let panel: LivedInPanel;
   let browser: TestBrowser;
   let page: Page;

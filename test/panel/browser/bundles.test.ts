@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { HOSTILE, type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
 import { PASSWORD } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 
-describe.skipIf(why !== null)(`the page of bundles${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the page of bundles', () => {
   let panel: LivedInPanel;
   let browser: TestBrowser;
   let page: Page;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -31,7 +32,7 @@ class Flood {
   }
 }
 
-describe.skipIf(why !== null)(`a flood on the console page${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'a flood on the console page', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;

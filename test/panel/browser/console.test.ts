@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -30,7 +31,7 @@ const ROWS_OF_LINE = `(() => {
   };
 })()`;
 
-describe.skipIf(why !== null)(`the console page${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the console page', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;

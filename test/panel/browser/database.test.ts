@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { BIG_ID, HOSTILE, type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
 import { PASSWORD } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 
-describe.skipIf(why !== null)(`the database pages${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the database pages', () => {
   let panel: LivedInPanel;
   let browser: TestBrowser;
   /** May change the database. */

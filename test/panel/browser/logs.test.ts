@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -6,7 +7,7 @@ import { fakeLine } from '../support/server-rig.ts';
 
 const why = await whyNoBrowser();
 
-describe.skipIf(why !== null)(`commands, crashes and logs${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'commands, crashes and logs', () => {
   let folder: string;
   let panel: TestPanel;
   let owner: PanelClient;

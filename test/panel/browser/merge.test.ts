@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Repository } from '#panel/sources/git/repository.ts';
+import { describeIf } from '#support/describe-if.ts';
 import { type FakeForge, FORGE_TOKEN, startFakeForge } from '#support/fake-forge.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { commit, newRepository, setBranch } from '../merging/repository.ts';
@@ -27,7 +28,7 @@ const PACKAGES = {
 const text = (changes: Readonly<Record<number, string>>) =>
   `${LINES.map((line, index) => changes[index + 1] ?? line).join('\n')}\n`;
 
-describe.skipIf(why !== null)(`the pages of source projects${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the pages of source projects', () => {
   let panel: TestPanel;
   let forge: FakeForge;
   let browser: TestBrowser;

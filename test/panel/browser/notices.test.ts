@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { NoticeReceiver } from '../support/notice-receiver.ts';
 import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 
-describe.skipIf(why !== null)(`the page of notices${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the page of notices', () => {
   let receiver: NoticeReceiver;
   let panel: TestPanel;
   let owner: PanelClient;

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -9,7 +10,7 @@ const why = await whyNoBrowser();
 const PROGRAM = fileURLToPath(new URL('../support/fake-game-server.ts', import.meta.url));
 
 /** A server that ignores its stop line and SIGTERM: the whole plan is seen. */
-describe.skipIf(why !== null)(`Overview${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'Overview', () => {
   let home: string;
   let panel: TestPanel;
   let browser: TestBrowser;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -28,7 +29,7 @@ const ACTIVE_TAB_OUTSIDE = `(() => {
   return row !== undefined && tab !== undefined && (tab.left < row.left - 1 || tab.right > row.right + 1);
 })()`;
 
-describe.skipIf(why !== null)(`every page${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'every page', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;

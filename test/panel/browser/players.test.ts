@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -12,7 +13,7 @@ const why = await whyNoBrowser();
 const ZOE = { id: 7, name: 'Zoë \u202e<b>"x"</b>; quit', ping: 31 };
 const MAX = { id: 12, name: 'Max', ping: 1204 };
 
-describe.skipIf(why !== null)(`the page of players${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the page of players', () => {
   let panel: TestPanel;
   let game: Server;
   let browser: TestBrowser;

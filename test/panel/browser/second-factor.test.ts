@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { type Authenticator, openAuthenticator } from '../support/authenticator.ts';
 import { expectAccessible, type Page, shownValue, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -6,7 +7,7 @@ import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 const why = await whyNoBrowser();
 const STEP_MS = 30_000;
 
-describe.skipIf(why !== null)(`the second factor on pages${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the second factor on pages', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;

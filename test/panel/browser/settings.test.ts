@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, shownValue, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -8,7 +9,7 @@ import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 const why = await whyNoBrowser();
 const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\n';
 
-describe.skipIf(why !== null)(`the pages of settings${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the pages of settings', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
   let file: string | undefined;

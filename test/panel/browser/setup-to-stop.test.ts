@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -17,7 +18,7 @@ async function fillAccount(page: Page, key: string): Promise<void> {
 }
 
 /** As a person does it, in two minutes: by labels and roles, with nothing prepared. */
-describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'from setup to stop', () => {
   let home: string;
   let panel: TestPanel;
   let browser: TestBrowser;
@@ -130,7 +131,7 @@ describe.skipIf(why !== null)(`from setup to stop${why === null ? '' : ` (${why}
   });
 });
 
-describe.skipIf(why !== null)('setup where the start has preset the server', () => {
+describeIf(why, 'setup where the start has preset the server', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
 

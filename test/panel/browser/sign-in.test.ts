@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -6,7 +7,7 @@ const why = await whyNoBrowser();
 /** Shown as it is, to people who are not signed in. */
 const NAME = '<img src=x onerror=alert(1)>{{7*7}}';
 
-describe.skipIf(why !== null)(`signing in${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'signing in', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -40,7 +41,7 @@ const ROWS = [
   ['overview', RANGES, 'aria-pressed'],
 ] as const;
 
-describe.skipIf(why !== null)(`pages whose choices stay in place${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'pages whose choices stay in place', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
 

@@ -1,14 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
 import { PASSWORD } from '../support/panel.ts';
 
 const why = await whyNoBrowser();
 
-describe.skipIf(why !== null)(`the pages of the bundle tools${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the pages of the bundle tools', () => {
   let panel: LivedInPanel;
   let browser: TestBrowser;
   let page: Page;

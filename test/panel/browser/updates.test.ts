@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -8,7 +9,7 @@ import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 const why = await whyNoBrowser();
 const LONG = '12913-a-version-with-the-long-name-that-an-owner-gave-it';
 
-describe.skipIf(why !== null)(`the page of updates${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the page of updates', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { provideNginx } from '#scripts/servers/debian-program.ts';
 import { freePort } from '#scripts/servers/free-port.ts';
 import { makeCertificate } from '#support/certificate.ts';
+import { describeIf } from '#support/describe-if.ts';
 import { type RunningNginx, startNginx } from '#support/nginx.ts';
 import { EventReader, PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -32,7 +33,7 @@ function example(port: number, panel: string, folder: string): string {
   }, block);
 }
 
-describe.skipIf(why !== null)(`the panel behind a real nginx${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'the panel behind a real nginx', () => {
   let panel: TestPanel;
   let nginx: RunningNginx;
   let port: number;

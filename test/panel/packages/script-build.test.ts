@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { JobAnswer, JobView } from '#panel/shapes/jobs.ts';
 import type { PackageView } from '#panel/shapes/packages.ts';
+import { describeIf } from '#support/describe-if.ts';
 import { type GitServer, noGitServer, type ServedRepository, startGitServer } from '#support/git-server.ts';
 import { type NpmRegistry, noRegistry, packNpm, startRegistry } from '#support/npm-registry.ts';
 import { testFolder } from '#support/test-folder.ts';
@@ -16,7 +17,7 @@ writeFileSync('dist/bundle.json', JSON.stringify({ name: 'shop', version: '2.0.0
 writeFileSync('dist/main.js', require('greet')());
 writeFileSync('dist/seen.json', JSON.stringify({ env: process.env, cwd: process.cwd() }));`;
 
-describe.skipIf(why !== null)(`builds by a script${why === null ? '' : ` (${why})`}`, () => {
+describeIf(why, 'builds by a script', () => {
   let panel: TestPanel;
   let owner: PanelClient;
   let server: GitServer;

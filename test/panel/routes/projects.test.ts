@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JobAnswer, JobView } from '#panel/shapes/jobs.ts';
 import type { ProjectView } from '#panel/shapes/sources.ts';
+import { describeIf } from '#support/describe-if.ts';
 import {
   GIT_TOKEN,
   GIT_USER,
@@ -17,7 +18,7 @@ import { type PanelClient, startTestPanel, type TestPanel } from '../support/pan
 const BASE = '/api/bundle-tools';
 const manifest = (version: string) => JSON.stringify({ name: 'shop', version, main: 'main.js' });
 
-describe.skipIf(noGitServer !== null)(`source projects${noGitServer === null ? '' : ` (${noGitServer})`}`, () => {
+describeIf(noGitServer, 'source projects', () => {
   let panel: TestPanel;
   let owner: PanelClient;
   let server: GitServer;

@@ -9,6 +9,7 @@ import { type RemoteOptions, RemoteRepositories, readRemoteUrl } from '#panel/so
 import { isBranchName, Repository } from '#panel/sources/git/repository.ts';
 import { exportTree } from '#panel/sources/git/tree-export.ts';
 import { commitFolder } from '#panel/sources/git/tree-import.ts';
+import { describeIf } from '#support/describe-if.ts';
 import {
   GIT_TOKEN,
   GIT_USER,
@@ -20,7 +21,6 @@ import {
 import { testFolder } from '#support/test-folder.ts';
 
 const signal = new AbortController().signal;
-const why = noGitServer === null ? '' : ` (${noGitServer})`;
 /** An error of the remote, as the protocol of git has it. */
 const ERROR = `ERR token is ${GIT_TOKEN}`;
 const TELLING = `${(ERROR.length + 4).toString(16).padStart(4, '0')}${ERROR}`;
@@ -150,7 +150,7 @@ describe('git itself', () => {
   });
 });
 
-describe.skipIf(noGitServer !== null)(`a hostile remote${why}`, () => {
+describeIf(noGitServer, 'a hostile remote', () => {
   let server: GitServer;
 
   beforeAll(async () => {

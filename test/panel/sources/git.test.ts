@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HostPolicy } from '#panel/network/host-policy.ts';
 import { Git } from '#panel/sources/git/git.ts';
 import { GitProgram } from '#panel/sources/git/git-program.ts';
@@ -8,6 +8,7 @@ import { RemoteRepositories, readRemoteUrl } from '#panel/sources/git/remote-rep
 import { Repository } from '#panel/sources/git/repository.ts';
 import { exportTree } from '#panel/sources/git/tree-export.ts';
 import { commitFolder } from '#panel/sources/git/tree-import.ts';
+import { describeIf } from '#support/describe-if.ts';
 import { GIT_TOKEN, GIT_USER, type GitServer, noGitServer, startGitServer } from '#support/git-server.ts';
 import { testFolder } from '#support/test-folder.ts';
 
@@ -21,7 +22,7 @@ async function repositoryIn(folder: string, name = 'shop'): Promise<Repository> 
   return repository;
 }
 
-describe.skipIf(noGitServer !== null)(`git over https${noGitServer === null ? '' : ` (${noGitServer})`}`, () => {
+describeIf(noGitServer, 'git over https', () => {
   let server: GitServer;
   let folder: string;
 

@@ -10,7 +10,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** A busy machine stalls. */
 const PATIENCE_MS = 30_000;
 
-/** null if there is a browser, else the reason why not: `describe.skipIf(why !== null)(`pages${reason(why)}`, …)`. */
+/** null if there is a browser, else the reason why not: `describeIf(why, 'pages', …)`. */
 export async function whyNoBrowser(): Promise<string | null> {
   try {
     await provideChromium(() => {});

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { LuaScript, whyNoLua } from '#support/lua-script.ts';
 import { FakeConnector } from './fake-connector.ts';
 
@@ -18,7 +19,7 @@ async function scriptOn(connector: FakeConnector): Promise<LuaScript> {
   return script;
 }
 
-describe.skipIf(reason !== null)('helper.lua', { timeout: 60_000 }, () => {
+describeIf(reason, 'helper.lua', { timeout: 60_000 }, () => {
   it('upserts a list in one batch, and one by one where there are no transactions', async () => {
     const connector = new FakeConnector(({ payload }) => {
       if (payload.atomic) return { code: 'unsupported_operation' };

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { LuaScript, whyNoLua } from '#support/lua-script.ts';
 
 const HELPER = join(fileURLToPath(new URL('../../..', import.meta.url)), 'dist/db_connector/helper.lua');
@@ -49,7 +50,7 @@ const rows = fc
     ),
   );
 
-describe.skipIf(reason !== null)('JSON in helper.lua', { timeout: 120_000 }, () => {
+describeIf(reason, 'JSON in helper.lua', { timeout: 120_000 }, () => {
   let lua: LuaScript;
   beforeAll(async () => {
     lua = await LuaScript.start([HELPER]);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
+import { describeIf } from '#support/describe-if.ts';
 import { LuaScript, whyNoLua } from '#support/lua-script.ts';
 import { FakeConnector } from './fake-connector.ts';
 
@@ -48,7 +49,7 @@ async function scriptOn(connector: FakeConnector): Promise<LuaScript> {
   return script;
 }
 
-describe.skipIf(reason !== null)('helper.lua refuses a name that means nothing', { timeout: 60_000 }, () => {
+describeIf(reason, 'helper.lua refuses a name that means nothing', { timeout: 60_000 }, () => {
   it('in every method, awaited and called back, and sends nothing', async () => {
     const connector = new FakeConnector(() => ({ rows: [{ id: 1 }], hasMore: false }));
     const lua = await scriptOn(connector);
