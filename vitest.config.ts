@@ -42,6 +42,7 @@ const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
 /** Tests that replace modules, or change the process or modules that others share. */
 const ISOLATED_TESTS = [
   'test/panel/installs/full-disk.test.ts',
+  'test/panel/trash/swapped.test.ts',
   'test/house/**/*.test.ts',
   'test/unit/{connector,helper,sample}/**/*.test.ts',
   'test/unit/owner-only.test.ts',

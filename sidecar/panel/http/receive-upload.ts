@@ -116,7 +116,7 @@ class UploadForm {
 }
 
 /** Ends a body that comes too slowly. */
-function watchPace(request: IncomingMessage): NodeJS.Timeout {
+export function watchPace(request: IncomingMessage): NodeJS.Timeout {
   const startedAt = performance.now();
   const before = request.socket.bytesRead;
   return setInterval(() => {

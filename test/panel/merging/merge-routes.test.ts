@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JobAnswer } from '#panel/shapes/jobs.ts';
 import type { Comparison, Review } from '#panel/shapes/merging.ts';
 import type { Permission } from '#panel/shapes/permissions.ts';
-import type { Repository } from '#panel/sources/git/repository.ts';
+import { Repository } from '#panel/sources/git/repository.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 import { commit, newRepository, setBranch } from './repository.ts';
@@ -169,6 +169,34 @@ describe('reviewing', () => {
     expect(await ended(await merge(ada))).toMatchObject({ state: 'succeeded' });
     const { body } = await ada.get(`${BASE}/reviews?project=${project}`);
     expect(body.reviews).toMatchObject([{ id, state: 'merged', approvedBy: ['bob'] }]);
+  });
+
+  it('takes no approval of other commits than the ones of the review', async () => {
+    const { id } = await opened(ada);
+    for (const other of [{ headCommit: base }, { baseCommit: head }]) {
+      expect(await review(bob, { ...other, action: 'approve', id })).toMatchObject({
+        status: 409,
+        body: { error: 'bundleTools.moved' },
+      });
+    }
+  });
+
+  it('counts until the step that moves the branch: an approval that is taken back in that second stops it', async () => {
+    const { id } = await opened(ada);
+    await review(bob, { action: 'approve', id });
+    const { commitTree } = Repository.prototype;
+    const spied = vi.spyOn(Repository.prototype, 'commitTree').mockImplementationOnce(async function (
+      this: Repository,
+      made,
+    ) {
+      const done = await commitTree.call(this, made);
+      await review(bob, { action: 'reject', id });
+      return done;
+    });
+    const job = await ended(await merge(ada));
+    spied.mockRestore();
+    expect(job).toMatchObject({ state: 'failed', error: 'bundleTools.approval' });
+    expect(await repository.commitOf('refs/heads/main')).toBe(base);
   });
 
   it('takes no approval from an author of one of the commits', async () => {

@@ -11,11 +11,11 @@ import { type PanelClient, startTestPanel, type TestPanel } from '../support/pan
 
 const BASE = '/api/bundle-tools';
 const why = noGitServer ?? noRegistry;
-const BUILD = `const { mkdirSync, writeFileSync } = require('node:fs');
+const BUILD = `const { existsSync, mkdirSync, writeFileSync } = require('node:fs');
 mkdirSync('dist', { recursive: true });
 writeFileSync('dist/bundle.json', JSON.stringify({ name: 'shop', version: '2.0.0', main: 'main.js' }));
 writeFileSync('dist/main.js', require('greet')());
-writeFileSync('dist/seen.json', JSON.stringify({ env: process.env, cwd: process.cwd() }));`;
+writeFileSync('dist/seen.json', JSON.stringify({ env: process.env, cwd: process.cwd(), ran: existsSync('node_modules/word/ran') }));`;
 
 describeIf(why, 'builds by a script', () => {
   let panel: TestPanel;
@@ -37,7 +37,7 @@ describeIf(why, 'builds by a script', () => {
     await registry.publish({
       name: 'word',
       version: '1.0.0',
-      files: { 'install.js': "require('fs').writeFileSync(process.env.PROOF ?? '/tmp/x', '')" },
+      files: { 'install.js': "require('fs').writeFileSync('ran', '')" },
       manifest: { scripts: { install: 'node install.js' } },
     });
     root = testFolder();
@@ -153,7 +153,9 @@ describeIf(why, 'builds by a script', () => {
     expect(readFileSync(join(root, 'bundles/shop/main.js'), 'utf8')).toBe('hello');
     const seen = JSON.parse(readFileSync(join(root, 'bundles/shop/seen.json'), 'utf8')) as {
       env: Record<string, string>;
+      ran: boolean;
     };
+    expect(seen.ran, 'an install script of a package was run').toBe(false);
     expect(JSON.stringify(seen.env)).not.toContain('hunter2');
     expect(
       Object.keys(seen.env)

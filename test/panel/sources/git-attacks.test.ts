@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HostPolicy, type HostPolicyOptions } from '#panel/network/host-policy.ts';
@@ -165,16 +174,22 @@ describeIf(noGitServer, 'a hostile remote', () => {
 
   afterAll(() => server.stop());
 
-  type Changes = Partial<RemoteOptions> & Partial<HostPolicyOptions> & { gitHosts?: string[]; privateHosts?: string[] };
+  /** Output of git, as a log shows it. */
+  const said: string[] = [];
+
+  type Changes = Partial<RemoteOptions> &
+    Partial<HostPolicyOptions> & { gitHosts?: string[]; privateHosts?: string[]; config?: string };
 
   async function fetched(url: string, changes: Changes = {}, token: string | null = null): Promise<Repository> {
-    const { gitHosts = [server.host], privateHosts = [server.host], lookup, ...rest } = changes;
+    const { gitHosts = [server.host], privateHosts = [server.host], lookup, config = '', ...rest } = changes;
     const settings = () => ({ gitHosts, privateHosts });
     const hosts = new HostPolicy({ settings, ...(lookup === undefined ? {} : { lookup }) });
     const remotes = new RemoteRepositories({ hosts, authoritiesFile: server.caFile, ...rest });
     const repository = await newRepository();
     const credential = token === null ? null : { username: GIT_USER, token };
-    await remotes.fetch(repository, { url: readRemoteUrl(url), credential }, { signal });
+    if (config !== '') appendFileSync(join(repository.folder, 'config'), config);
+    const onText = (text: string) => void said.push(text);
+    await remotes.fetch(repository, { url: readRemoteUrl(url), credential }, { signal, onText });
     return repository;
   }
 
@@ -241,6 +256,8 @@ describeIf(noGitServer, 'a hostile remote', () => {
     vi.stubEnv('GIT_SSL_NO_VERIFY', '1');
     try {
       await expect(fetched(url, { authoritiesFile: null })).rejects.toMatchObject({ key: 'bundleTools.network' });
+      const lenient = { authoritiesFile: null, config: '[http]\n\tsslVerify = false\n' };
+      await expect(fetched(url, lenient)).rejects.toMatchObject({ key: 'bundleTools.network' });
     } finally {
       vi.unstubAllEnvs();
     }
@@ -283,6 +300,8 @@ describeIf(noGitServer, 'a hostile remote', () => {
     const failed = fetched(echoed, {}, GIT_TOKEN);
     await expect(failed).rejects.toThrow(/•••/);
     await expect(failed).rejects.not.toThrow(GIT_TOKEN);
+    expect(said.join('')).toContain('•••');
+    expect(said.join('')).not.toContain(GIT_TOKEN);
   });
 
   it('gets its token through no argument, environment, file or text', async () => {

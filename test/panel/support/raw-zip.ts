@@ -13,8 +13,12 @@ export interface RawEntry {
   /** Announced size. */
   readonly size?: number;
   readonly localName?: string;
-  /** Bytes of another entry's local head, for one that overlaps. */
+  /** Another entry, whose local head this one shares. */
   readonly sameAs?: number;
+  /** Another entry, in whose stored data the local head lies (`localRecord`). */
+  readonly inside?: number;
+  /** Fields behind the name in the central head. */
+  readonly extra?: Buffer;
 }
 
 /** Writes an archive byte by byte, so that it can lie. */
@@ -24,29 +28,39 @@ export function rawZip(entries: readonly RawEntry[]): Buffer {
   const places: number[] = [];
   let offset = 0;
   for (const entry of entries) {
-    const { method = 8, flags = 0x800, mode = 0o100644, sameAs } = entry;
-    const data = Buffer.from(entry.data ?? '');
-    const packed = method === 8 ? deflateRawSync(data) : data;
+    const { mode = 0o100644, sameAs, inside, extra = Buffer.alloc(0) } = entry;
     const name = Buffer.from(entry.name);
-    const fields = {
-      method,
-      flags,
-      crc: entry.crc ?? crc32(data),
-      packed: packed.length,
-      size: entry.size ?? data.length,
-    };
-    const local = Buffer.concat([localHead(fields, Buffer.from(entry.localName ?? name)), packed]);
-    const place = sameAs === undefined ? offset : (places[sameAs] ?? 0);
+    const local = localRecord(entry);
+    const other = sameAs ?? inside;
+    const headBytes = inside === undefined ? 0 : LOCAL_BYTES + Buffer.byteLength(entries[inside]?.name ?? '');
+    const place = other === undefined ? offset : (places[other] ?? 0) + headBytes;
     places.push(place);
-    if (sameAs === undefined) {
+    if (other === undefined) {
       parts.push(local);
       offset += local.length;
     }
-    heads.push(centralHead(fields, name, mode, place));
+    heads.push(centralHead(fieldsOf(entry), name, mode, place, extra));
   }
   const central = Buffer.concat(heads);
   return Buffer.concat([...parts, central, endRecord(entries.length, central.length, offset)]);
 }
+
+/** Local head and content of an entry. */
+export function localRecord(entry: RawEntry): Buffer {
+  return Buffer.concat([localHead(fieldsOf(entry), Buffer.from(entry.localName ?? entry.name)), packedOf(entry)]);
+}
+
+function packedOf({ method = 8, data = '' }: RawEntry): Buffer {
+  return method === 8 ? deflateRawSync(Buffer.from(data)) : Buffer.from(data);
+}
+
+function fieldsOf(entry: RawEntry): Fields {
+  const { method = 8, flags = 0x800, crc, size } = entry;
+  const data = Buffer.from(entry.data ?? '');
+  return { method, flags, crc: crc ?? crc32(data), packed: packedOf(entry).length, size: size ?? data.length };
+}
+
+const LOCAL_BYTES = 30;
 
 interface Fields {
   readonly method: number;
@@ -57,7 +71,7 @@ interface Fields {
 }
 
 function localHead({ method, flags, crc, packed, size }: Fields, name: Buffer): Buffer {
-  const head = Buffer.alloc(30);
+  const head = Buffer.alloc(LOCAL_BYTES);
   head.writeUInt32LE(0x04034b50, 0);
   head.writeUInt16LE(20, 4);
   head.writeUInt16LE(flags, 6);
@@ -69,7 +83,13 @@ function localHead({ method, flags, crc, packed, size }: Fields, name: Buffer): 
   return Buffer.concat([head, name]);
 }
 
-function centralHead({ method, flags, crc, packed, size }: Fields, name: Buffer, mode: number, place: number): Buffer {
+function centralHead(
+  { method, flags, crc, packed, size }: Fields,
+  name: Buffer,
+  mode: number,
+  place: number,
+  extra: Buffer,
+): Buffer {
   const head = Buffer.alloc(46);
   head.writeUInt32LE(0x02014b50, 0);
   head.writeUInt16LE(0x0314, 4);
@@ -80,9 +100,10 @@ function centralHead({ method, flags, crc, packed, size }: Fields, name: Buffer,
   head.writeUInt32LE(packed, 20);
   head.writeUInt32LE(size, 24);
   head.writeUInt16LE(name.length, 28);
+  head.writeUInt16LE(extra.length, 30);
   head.writeUInt32LE((mode << 16) >>> 0, 38);
   head.writeUInt32LE(place, 42);
-  return Buffer.concat([head, name]);
+  return Buffer.concat([head, name, extra]);
 }
 
 function endRecord(count: number, bytes: number, offset: number): Buffer {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstallOutcome } from '#panel/shapes/installs.ts';
 import type { Upload } from '#panel/shapes/uploads.ts';
@@ -11,7 +11,7 @@ import { provideSevenZip } from '#scripts/servers/debian-program.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, FAILS, type Files, InstallRig, WORKS, writeFiles } from '../support/install-rig.ts';
 import type { PanelClient } from '../support/panel.ts';
-import { type RawEntry, rawZip } from '../support/raw-zip.ts';
+import { localRecord, type RawEntry, rawZip } from '../support/raw-zip.ts';
 
 const PATH = '/api/bundle-tools/upload';
 const BOUNDARY = 'x'.repeat(30);
@@ -41,6 +41,15 @@ function send(body: Buffer, client = rig.owner, headers: Record<string, string> 
   });
 }
 
+/** The field of Info-ZIP that some programs take for the name. */
+function unicodePath(name: string): Buffer {
+  const content = Buffer.concat([Buffer.from([1, 0, 0, 0, 0]), Buffer.from(name)]);
+  const head = Buffer.alloc(4);
+  head.writeUInt16LE(0x7075, 0);
+  head.writeUInt16LE(content.length, 2);
+  return Buffer.concat([head, content]);
+}
+
 const entriesOf = (files: Files, folder = ''): RawEntry[] =>
   Object.entries(files).map(([path, data]) => ({ name: `${folder}${path}`, data }));
 const zipOf = (files: Files, folder = '') => rawZip(entriesOf(files, folder));
@@ -50,6 +59,14 @@ const refusal = async (entries: RawEntry[]) => {
 };
 const uploadFolder = () => join(rig.panel.folder, 'data/bundle-tools/uploads');
 const kept = () => (existsSync(uploadFolder()) ? readdirSync(uploadFolder()) : []);
+
+/** A kept upload of the bundle `shop`, without its file. */
+function insertUpload(id: string, at: number, bytes: number): void {
+  const { store, accounts } = rig.services;
+  store
+    .prepare('INSERT INTO uploads (id, account_id, at, bytes, inspected) VALUES (?, ?, ?, ?, ?)')
+    .run(id, accounts.idOf('owner'), at, bytes, JSON.stringify({ bundles: [{ from: 'shop', files: 1, bytes: 1 }] }));
+}
 
 async function install(body: object, client = rig.owner) {
   const { status, body: answer } = await client.post<{ status: { id: string }; error?: string }>(
@@ -199,6 +216,15 @@ describe('an entry is refused, and nothing is kept of its archive', () => {
       [{ name: 'shop/server.js.map', data: WORKS, sameAs: 1, localName: 'shop/server.js' }],
       'shop/server.js.map',
     ],
+    [
+      'overlapping: a head in the content of another',
+      [
+        { name: 'shop/outer', method: 0, data: localRecord({ name: 'shop/inner', data: 'x' }) },
+        { name: 'shop/inner', data: 'x', inside: 2 },
+      ],
+      'shop/inner',
+    ],
+    ['a second name in Unicode', [{ name: 'shop/u', data: 'x', extra: unicodePath('shop/v') }], 'shop/u'],
     ['another method', [{ name: 'shop/m', data: 'x', method: 12 }], 'shop/m'],
     ['another local name', [{ name: 'shop/a', localName: 'shop/b', data: 'x' }], 'shop/a'],
     ['a wrong checksum', [{ name: 'shop/c', data: 'x', crc: 1 }], 'shop/c'],
@@ -288,6 +314,39 @@ describe('a body is refused', () => {
     expect(answer).toBe(413);
   });
 
+  it('of more than 256 MiB that announced nothing', async () => {
+    const before = kept();
+    const headers = { 'transfer-encoding': 'chunked' };
+    const [head = '', tail = ''] = form(Buffer.from('|')).toString('latin1').split('|');
+    const body = Readable.from(
+      (function* () {
+        yield Buffer.from(head, 'latin1');
+        for (let count = 0; count < 257; count += 1) yield Buffer.alloc(2 ** 20);
+        yield Buffer.from(tail, 'latin1');
+      })(),
+    );
+    const answer = rig.owner.raw<{ error?: string }>({
+      ...{ method: 'POST', path: PATH, body, headers: { ...multipart(rig.owner), ...headers } },
+    });
+    expect((await answer).body.error).toBe('body.large');
+    await expect.poll(kept).toEqual(before);
+  });
+
+  it('as the fifth at once, and beyond 2 GiB in all', async () => {
+    const before = kept().length;
+    const sent = Array.from({ length: 4 }, () => new PassThrough());
+    const headers = { ...multipart(rig.owner), 'content-length': '1000' };
+    const answers = sent.map((body) => rig.owner.raw<object>({ method: 'POST', path: PATH, body, headers }));
+    for (const body of sent) body.write(form(zip()).subarray(0, 100));
+    await expect.poll(() => kept().length).toBe(before + 4);
+    expect(await send(form(zip()))).toMatchObject({ status: 409, body: { error: 'upload.full' } });
+    for (const body of sent) body.end(Buffer.alloc(900));
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(400);
+    insertUpload('f'.repeat(24), Date.now(), 2 * 2 ** 30 - 100);
+    expect(await send(form(zip()))).toMatchObject({ status: 409, body: { error: 'upload.full' } });
+    rig.services.store.prepare('DELETE FROM uploads WHERE id = ?').run('f'.repeat(24));
+  });
+
   it('that ends too early, and leaves nothing', async () => {
     const before = kept();
     await new Promise<void>((resolve) => {
@@ -368,6 +427,15 @@ describe('uploads belong to their account', () => {
     for (let count = 0; count < 11; count += 1)
       ids.push((await send(form(zipOf(bundleOf('1.0.0'), 'shop/')), many)).body.upload.id);
     expect(ids.map((id) => kept().includes(id))).toEqual([false, ...Array(10).fill(true)]);
+  });
+
+  it('one that is a day old is gone', async () => {
+    insertUpload('e'.repeat(24), Date.now() - 24 * 3_600_000, 1);
+    const given = { upload: 'e'.repeat(24), bundles: [{ from: 'shop', name: 'shop' }], apply: 'now' };
+    expect(await install(given)).toMatchObject({ status: 404, error: 'bundleTools.unknown' });
+    insertUpload('e'.repeat(24), Date.now() - 23 * 3_600_000, 1);
+    expect(await install(given)).toMatchObject({ state: 'failed' });
+    rig.services.store.prepare('DELETE FROM uploads WHERE id = ?').run('e'.repeat(24));
   });
 
   it('a name is looked up by any spelling', async () => {
