@@ -16,6 +16,11 @@ export function isFullFile(error: unknown): boolean {
   return SQLITE_CODES.includes(codeOf(error));
 }
 
+/** Whether a program that failed says that it found no room: the C library's words, git's own, or the codes of Node.js. */
+export function saysFullDisk(text: string): boolean {
+  return /No space left on device|Out of disk ?space|Disk quota exceeded|\b(?:ENOSPC|EDQUOT)\b/i.test(text);
+}
+
 function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code;
 }

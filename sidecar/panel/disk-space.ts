@@ -1,4 +1,6 @@
+import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { isFullDisk, RESERVE_BYTES } from '#sidecar/full-disk.ts';
 import { PanelError } from './panel-error.ts';
 
@@ -38,10 +40,23 @@ export async function namingFullDisk<Result>(
   }
 }
 
+/** For work of other programs, which have said that they found no room below `folder`. */
+export async function fullDiskOf(folder: string): Promise<PanelError> {
+  return fullDisk(folder, UNKNOWN_SIZE, await freeSpace(folder));
+}
+
 async function freeSpace(folder: string): Promise<Required<NeededSpace>> {
-  const { bavail, bsize, files, ffree } = await statfs(folder);
+  const { bavail, bsize, files, ffree } = await statfsAbove(folder);
   // Some disks have no table of files, and report none.
   return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
+}
+
+/** The folder may be one that could not be made. */
+async function statfsAbove(folder: string): Promise<StatsFs> {
+  return await statfs(folder).catch((error) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) throw error;
+    return statfsAbove(dirname(folder));
+  });
 }
 
 function bytesOnDisk({ bytes, files = 0 }: NeededSpace): number {

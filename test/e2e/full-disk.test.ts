@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Npm } from '#panel/packages/npm.ts';
+import type { NpmTool } from '#panel/tools/npm-tool.ts';
 import { ReleaseZip } from '#panel/updates/release-zip.ts';
 import { runWork } from '#panel/work/run-work.ts';
 import {
@@ -13,6 +15,7 @@ import {
   whyNoSmallDisk,
 } from '#scripts/servers/small-disk.ts';
 import type { Filling } from '#support/fill-at-call.ts';
+import { npmFolder } from '#support/npm-registry.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { writeFiles } from '../panel/support/install-rig.ts';
 import { rawZip } from '../panel/support/raw-zip.ts';
@@ -113,6 +116,17 @@ function fullForAll(): void {
     expect(await world.ended(failed.id)).toEqual(failed);
     expect(await world.install(upload)).toMatchObject({ state: 'succeeded' });
     expect(world.versions()).toEqual(['2.0.0', '2.0.0']);
+  });
+
+  it.each([
+    ['a new repository', 'mkdirSync sources/shop.git'],
+    ['another commit', 'mkdirSync home'],
+  ])('git finds no room for %s: the owner reads which disk is full', async (_what, before) => {
+    world.fillAt({ before, kind: 'bytes' });
+    const failed = await world.act(`${PROJECTS}/create`, { name: 'shop' });
+    expect(failed).toMatchObject({ state: 'failed', error: 'disk.full', message: fullDisk(world.at) });
+    world.makeRoom();
+    expect(await world.act(`${PROJECTS}/create`, { name: 'shop' })).toMatchObject({ state: 'succeeded' });
   });
 
   it('refuses an archive: while it arrives, and beforehand', async () => {
@@ -225,6 +239,30 @@ function fullInAFile(): void {
     await expect(work).rejects.toMatchObject({ code: 'ENOSPC' });
     release.close();
   });
+
+  if (npmFolder !== null) {
+    it('npm finds no room: the owner reads which disk is full', async () => {
+      const script = join(String(npmFolder), 'bin/npm-cli.js');
+      const tool = { need: () => ({ script, version: '', origin: 'node' }) } satisfies Pick<NpmTool, 'need'>;
+      const settings = () => ({ registry: '', minReleaseAgeDays: 0 });
+      const npm = new Npm({
+        tool: tool as unknown as NpmTool,
+        settings,
+        authoritiesFile: null,
+        folder: join(folder, 'npm'),
+      });
+      const [place, { signal }] = [join(folder, 'package'), new AbortController()];
+      writeFiles(place, { 'package.json': '{"name":"x","version":"1.0.0"}' });
+      fillDisk(disk.outside(at));
+      const work = npm.run(['pack', `--pack-destination=${disk.outside(at)}`], {
+        folder: place,
+        signal,
+        timeoutMs: 60_000,
+        onText: () => {},
+      });
+      await expect(work).rejects.toMatchObject({ key: 'disk.full', message: fullDisk(place) });
+    });
+  }
 }
 
 const reason = await whyNoSmallDisk();

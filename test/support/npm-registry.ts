@@ -44,7 +44,7 @@ async function provideVerdaccio(): Promise<string> {
 const program = await provideVerdaccio().catch((error: Error) => error);
 
 /** Folder of an npm of this machine that is new enough, or null. */
-const npmFolder = findNpm();
+export const npmFolder = findNpm();
 
 /** Why there is no registry here, or null. */
 export const noRegistry: string | null =

@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { saysFullDisk } from '#sidecar/full-disk.ts';
+import { fullDiskOf, namingFullDisk, UNKNOWN_SIZE } from '../disk-space.ts';
 import { PanelError } from '../panel-error.ts';
 import { PROGRAM_PATH } from '../programs/find-program.ts';
 import { type ProgramEnd, runProgram } from '../programs/run-program.ts';
@@ -35,14 +37,17 @@ export class Npm {
     this.#parts = parts;
   }
 
-  /** @throws PanelError `bundleTools.tool`, `packages.failed` */
+  /** @throws PanelError `bundleTools.tool`, `packages.failed`, `disk.full` */
   async run([name, ...rest]: readonly [string, ...string[]], run: NpmRun): Promise<ProgramEnd> {
     const { tool, authoritiesFile, folder } = this.#parts;
     const { script } = tool.need();
     const home = join(folder, 'home');
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    const flags = await namingFullDisk(folder, UNKNOWN_SIZE, async () => {
+      mkdirSync(home, { recursive: true, mode: 0o700 });
+      return this.#flags();
+    });
     const end = await runProgram({
-      ...{ program: process.execPath, args: [script, name, ...this.#flags(), ...rest] },
+      ...{ program: process.execPath, args: [script, name, ...flags, ...rest] },
       ...{ home, isLogged: true, path: [dirname(process.execPath), PROGRAM_PATH].join(delimiter), ...run },
       variables: {
         ...{ NO_UPDATE_NOTIFIER: '1', npm_config_update_notifier: 'false', LC_ALL: 'C' },
@@ -51,6 +56,7 @@ export class Npm {
     });
     run.signal.throwIfAborted();
     if (end.stopped !== null) throw new PanelError('packages.failed', { detail: `npm ${name} ${end.stopped}` });
+    if (end.code !== 0 && saysFullDisk(end.stderr)) throw await fullDiskOf(run.folder);
     if (end.code !== 0) throw new PanelError('packages.failed', { detail: complaintOf(end.stderr, name) });
     return end;
   }

@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
+import { saysFullDisk } from '#sidecar/full-disk.ts';
+import { fullDiskOf, namingFullDisk, UNKNOWN_SIZE } from '../../disk-space.ts';
 import { PROGRAM_PATH } from '../../programs/find-program.ts';
 import { type ProgramCall, type ProgramEnd, runProgram } from '../../programs/run-program.ts';
 import type { GitProgram } from './git-program.ts';
@@ -92,19 +94,19 @@ export class Git {
     this.#home = join(folder, 'home');
   }
 
-  /** Runs and returns the output. @throws GitFailed; PanelError `bundleTools.tool` */
+  /** Runs and returns the output. @throws GitFailed; PanelError `bundleTools.tool`, `disk.full` */
   async run(repository: string, args: readonly string[], options: GitRun = {}): Promise<Buffer> {
     const end = await this.try(repository, args, options);
     if (end.code !== 0 || end.stopped !== null) throw new GitFailed(end);
     return end.stdout;
   }
 
-  /** Runs and returns the end, for commands whose exit code is an answer. @throws PanelError `bundleTools.tool` */
+  /** Runs and returns the end, for commands whose exit code is an answer. @throws PanelError `bundleTools.tool`, `disk.full` */
   async try(repository: string, args: readonly string[], options: GitRun = {}): Promise<ProgramEnd> {
     const { program } = await this.#program.need();
     const { config = [], variables = {}, timeoutMs = LIMIT_MS, ...rest } = options;
-    mkdirSync(this.#home, { recursive: true, mode: 0o700 });
-    return runProgram({
+    await namingFullDisk(this.#home, UNKNOWN_SIZE, async () => mkdirSync(this.#home, { recursive: true, mode: 0o700 }));
+    const end = await runProgram({
       ...rest,
       ...{ program, folder: this.#home, home: this.#home, path: PROGRAM_PATH, timeoutMs },
       args: [
@@ -114,6 +116,8 @@ export class Git {
       ],
       variables: { ...VARIABLES, ...variables },
     });
+    if (end.code !== 0 && end.stopped === null && saysFullDisk(end.stderr)) throw await fullDiskOf(repository);
+    return end;
   }
 }
 
