@@ -235,6 +235,17 @@ describe('on a stopped server', () => {
     rmSync(join(rig.root, 'bundles/linked'));
   });
 
+  it('a link in the place of the folder of the panel is refused, and not followed', async () => {
+    const outside = testFolder();
+    renameSync(join(rig.root, '.panel'), join(rig.root, '.panel.away'));
+    symlinkSync(outside, join(rig.root, '.panel'));
+    const job = await rig.ended(rig.put({ bundles: [{ name: 'shop', files: bundleOf('9.0.0') }] }));
+    expect(job).toMatchObject({ state: 'failed', error: 'bundles.linked' });
+    expect(readdirSync(outside)).toEqual([]);
+    rmSync(join(rig.root, '.panel'));
+    renameSync(join(rig.root, '.panel.away'), join(rig.root, '.panel'));
+  });
+
   it('a link inside of a staged bundle is refused', async () => {
     const { jobs, installs } = rig.services;
     jobs.define({
