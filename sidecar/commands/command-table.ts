@@ -110,7 +110,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ),
   queue: listingCommand(
     'shows the journals of queued writes and their sidecars, forgets lost ones, and adopts writes for this database',
-    ['list [--config FILE] [--json]', 'adopt NAMESPACE [--config FILE]'],
+    ['list [--config FILE] [--json]', 'forget JOURNAL [--config FILE]', 'adopt NAMESPACE [--config FILE]'],
     runQueue,
   ),
   accounts: listingCommand(

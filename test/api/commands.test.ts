@@ -62,7 +62,7 @@ describe('a command that was typed wrong ends with code 2 and names what', () =>
     [['copy', '--frob'], /Unknown option '--frob'/],
     [['import', 'mysql://root:hunter2@localhost/x'], /^(?!.*hunter2).*Unexpected argument/],
     [['init', 'here'], /Unexpected argument 'here'/],
-    [['queue'], /expected list, adopt, got nothing; --help/],
+    [['queue'], /expected list, forget, adopt, got nothing; --help/],
     [['quarantine', 'frob'], /expected list, restore, purge, got frob; --help/],
     [['accounts', 'frob'], /expected list, new-password, reset-second-factor, got frob; --help/],
     [['backup', 'frob'], /expected make, send, drill, keygen, got frob; --help/],
@@ -73,7 +73,7 @@ describe('a command that was typed wrong ends with code 2 and names what', () =>
   });
 });
 
-it.each([[['--check']], [['queue', 'list']]])(
+it.each([[['--check']], [['queue', 'list']], [['queue', 'forget', 'abcdefghij']]])(
   'a configuration that is not there is named, with what to do: %j',
   async (args) => {
     const { code, stderr } = await run(args);
