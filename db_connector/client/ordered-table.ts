@@ -68,17 +68,26 @@ export class OrderedTable<K extends string | number, V> {
     }
   }
 
+  /** Half the slots if few were needed: what a burst took would else be cleared with each later call. */
   #begin(): void {
+    if (this.#used * 8 < this.#slots.length) this.#resize(0.5);
     this.#used = 0;
     this.#slots.fill(EMPTY);
   }
 
-  /** Twice as many places if more than half are taken; else those of deleted entries are enough. */
+  /** Twice as many places if more than half are taken, half as many if few are; else those of deleted entries are enough. */
   #makeRoom(): void {
     const entries = [...this.entries()];
-    if (this.#size * 2 > this.#used) this.#slots = new Int32Array(this.#slots.length * 2);
+    if (this.#size * 2 > this.#used) this.#resize(2);
+    else if (this.#size * 8 < this.#used) this.#resize(0.5);
     this.clear();
     for (const [key, value] of entries) this.add(key, value);
+  }
+
+  /** Drops what the slots hold, unless they are the fewest already. */
+  #resize(factor: 0.5 | 2): void {
+    const length = Math.max(this.#slots.length * factor, FIRST_SLOTS);
+    if (length !== this.#slots.length) this.#slots = new Int32Array(length);
   }
 
   #index(key: K, place: number): void {

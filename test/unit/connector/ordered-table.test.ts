@@ -49,6 +49,32 @@ describe('a table of calls under way', () => {
     );
   });
 
+  it('holds few entries after many, in their order, each time that it was empty or nearly so', () => {
+    const table = new OrderedTable<string, number>();
+    const model = new Map<string, number>();
+    let next = 0;
+    const add = (count: number) => {
+      for (const end = next + count; next < end; next += 1) {
+        table.add(`id-${next}`, next);
+        model.set(`id-${next}`, next);
+      }
+    };
+    const takeAllBut = (count: number) => {
+      for (const key of [...model.keys()].slice(0, model.size - count)) {
+        expect(table.take(key)).toBe(model.get(key));
+        model.delete(key);
+      }
+    };
+    for (const left of [0, 1, 5, 40]) {
+      add(5000);
+      for (let turn = 0; turn < 400; turn += 1) {
+        takeAllBut(left);
+        expect([...table.entries()]).toEqual([...model]);
+        add(1 + (turn % 50));
+      }
+    }
+  });
+
   it('keeps keys with the same end apart', () => {
     const table = new OrderedTable<string, number>();
     for (let index = 0; index < 200; index += 1) table.add(`${index}-same-end`, index);
