@@ -104,15 +104,16 @@ async function tryDisk(holdDisk: (folder: string) => Promise<HeldDisk>): Promise
 
 /** The reason, or null if a disk of a given size can be had. */
 export function whyNoSmallDisk(): Promise<string | null> {
-  return provideSmallDisk().then(
-    () => null,
-    (error: Error) => error.message,
-  );
+  return reasonOf(provideSmallDisk());
 }
 
 /** The reason, or null if a disk whose folders take blocks can be had. */
 export function whyNoBlockDisk(): Promise<string | null> {
-  return tryDisk((folder) => holdBlockDisk(folder, 1)).then(
+  return reasonOf(tryDisk((folder) => holdBlockDisk(folder, 1)));
+}
+
+function reasonOf(trial: Promise<void>): Promise<string | null> {
+  return trial.then(
     () => null,
     (error: Error) => error.message,
   );

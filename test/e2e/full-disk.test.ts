@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Npm } from '#panel/packages/npm.ts';
 import type { NpmTool } from '#panel/tools/npm-tool.ts';
 import { ReleaseZip } from '#panel/updates/release-zip.ts';
@@ -14,8 +14,9 @@ import {
   whyNoBlockDisk,
   whyNoSmallDisk,
 } from '#scripts/servers/small-disk.ts';
+import { describeIf } from '#support/describe-if.ts';
 import type { Filling } from '#support/fill-at-call.ts';
-import { npmFolder } from '#support/npm-registry.ts';
+import { noRegistry, npmFolder } from '#support/npm-registry.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { writeFiles } from '../panel/support/install-rig.ts';
 import { rawZip } from '../panel/support/raw-zip.ts';
@@ -240,8 +241,8 @@ function fullInAFile(): void {
     release.close();
   });
 
-  if (npmFolder !== null) {
-    it('npm finds no room: the owner reads which disk is full', async () => {
+  describeIf(noRegistry, 'npm', () => {
+    it('finds no room: the owner reads which disk is full', async () => {
       const script = join(String(npmFolder), 'bin/npm-cli.js');
       const tool = { need: () => ({ script, version: '', origin: 'node' }) } satisfies Pick<NpmTool, 'need'>;
       const settings = () => ({ registry: '', minReleaseAgeDays: 0 });
@@ -262,18 +263,13 @@ function fullInAFile(): void {
       });
       await expect(work).rejects.toMatchObject({ key: 'disk.full', message: fullDisk(place) });
     });
-  }
+  });
 }
 
-const reason = await whyNoSmallDisk();
-const noBlocks = await whyNoBlockDisk();
-if (reason === null) {
-  describe('a disk of bundles that is really full', fullAtSteps);
-  describe('a really full disk of everything', fullForAll);
-  describe('a disk that becomes full in the middle of a file', fullInAFile);
-} else {
-  // No disk can be mounted here; the closing list of `npm test` names it too, as `small disk`.
-  it.skip(reason);
-}
-// Where no ext4 can be mounted, renames that fail are made up: `test/panel/installs/full-disk.test.ts`.
-if (noBlocks === null) describe('a full disk that refuses renames', fullAtRenames);
+const noDisk = await whyNoSmallDisk();
+// The closing list of `npm test` names it too, as `small disk`.
+describeIf(noDisk, 'a disk of bundles that is really full', fullAtSteps);
+describeIf(noDisk, 'a really full disk of everything', fullForAll);
+describeIf(noDisk, 'a disk that becomes full in the middle of a file', fullInAFile);
+// Made-up renames that fail are in `test/panel/installs/full-disk.test.ts`.
+describeIf(await whyNoBlockDisk(), 'a full disk that refuses renames', fullAtRenames);
