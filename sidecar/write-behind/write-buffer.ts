@@ -116,6 +116,8 @@ export class WriteBuffer implements WriteQueue {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }
+    // The answer and the next `health` agree.
+    if (queue.deadLettered > deadLettered) await this.#letters.refresh();
     return {
       flushed: queue.applied - applied,
       deadLettered: queue.deadLettered - deadLettered,
