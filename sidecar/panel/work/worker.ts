@@ -4,7 +4,7 @@ import { PanelError } from '../panel-error.ts';
 import type { FromThread, Task, ThreadWork } from './task.ts';
 import { TASKS } from './tasks.ts';
 
-const LOW_PRIORITY = 10;
+const LOW_PRIORITY = 19;
 
 /** On Linux the priority is the thread's own; elsewhere it would be that of the whole sidecar. */
 function yieldToTheApi(): void {
