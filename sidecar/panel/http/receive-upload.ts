@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy';
 import { isFullDisk } from '#sidecar/full-disk.ts';
@@ -28,7 +29,8 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 }
 
 /**
- * Writes the one part `file` of a multipart body to `target`, as it arrives.
+ * Writes the one part `file` of a multipart body to `target`, as it arrives. After the end, also that of a refused body, nothing
+ * writes there any more.
  *
  * @throws PanelError `body.type`, `body.large`, `upload.form`, `disk.full`, `body.malformed` if the body ends too early or comes too
  * slowly
@@ -50,7 +52,7 @@ async function receivePart(request: IncomingMessage, parser: BusboyInstance, tar
   try {
     await Promise.all([pipeline(request, parser, { end: true }), form.finished]);
   } catch (error) {
-    throw form.fault ?? faultOf(error);
+    throw await form.abandon(error);
   } finally {
     clearInterval(pace);
   }
@@ -71,8 +73,9 @@ class UploadForm {
   readonly #parser: BusboyInstance;
   readonly #finished = Promise.withResolvers<void>();
   readonly finished = this.#finished.promise;
-  fault: Error | null = null;
+  #fault: Error | null = null;
   #received: Received | null = null;
+  #part: Readable | null = null;
   #writing: Promise<void> | null = null;
 
   constructor(parser: BusboyInstance, target: string) {
@@ -84,6 +87,7 @@ class UploadForm {
         this.#fail(new PanelError('upload.form', { detail: 'expected one part with the name file' }));
         return;
       }
+      this.#part = stream.on('error', () => {});
       stream.once('limit', () => this.#fail(new PanelError('body.large')));
       const out = createWriteStream(target, { flags: 'wx', mode: 0o600, flush: true });
       this.#writing = pipeline(stream, out).then(() => {
@@ -97,6 +101,13 @@ class UploadForm {
     parser.once('error', (error: Error) => this.#fail(error));
   }
 
+  /** Ends a body that failed. Resolves with the first fault when the file is closed: until then its folder cannot be removed. */
+  async abandon(error: unknown): Promise<Error> {
+    this.#fail(error);
+    await this.#writing?.catch(() => {});
+    return this.#fault ?? faultOf(error);
+  }
+
   received(): Received {
     if (this.#received === null) throw new PanelError('upload.form', { detail: 'expected a part with the name file' });
     return this.#received;
@@ -104,14 +115,16 @@ class UploadForm {
 
   async #end(): Promise<void> {
     await this.#writing?.catch(() => {});
-    if (this.fault !== null) this.#finished.reject(this.fault);
+    if (this.#fault !== null) this.#finished.reject(this.#fault);
     else this.#finished.resolve();
   }
 
   #fail(error: unknown): void {
-    this.fault ??= faultOf(error);
-    this.#finished.reject(this.fault);
-    this.#parser.destroy(this.fault);
+    this.#fault ??= faultOf(error);
+    this.#finished.reject(this.#fault);
+    this.#parser.destroy(this.#fault);
+    // The parser leaves its part open, and the file of it too.
+    this.#part?.destroy(this.#fault);
   }
 }
 
