@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readTls } from './api/tls.ts';
+import { checkFiles } from './check-files.ts';
 import { DEFAULT_CONFIG, readingArguments, UsageError } from './commands/arguments.ts';
 import { COMMAND_PROCESS, outliveReaders } from './commands/command-process.ts';
 import { COMMANDS } from './commands/command-table.ts';
@@ -173,9 +173,8 @@ function exitCodeOf(error: unknown): number {
   return error instanceof MoveBusy ? MoveBusy.exitCode : 1;
 }
 
-/** Files that the configuration names must be there too, but for secrets, which a start makes. */
-function check(config: SidecarConfig, file: string): void {
-  readTls(config.api.tls);
+async function check(config: SidecarConfig, file: string): Promise<void> {
+  await checkFiles(config, process.env);
   for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
   process.stdout.write(`${file} is a good configuration\n`);
 }

@@ -106,7 +106,7 @@ const IDLE_CHECK_MS = 25;
 /** The signed API over an engine: everything from the configuration to the listening socket. */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { config } = options;
-  const tls = readTls(config.api.tls);
+  const tls = readTls(config.api.tls, config.file);
   const now = options.now ?? Date.now;
   const monotonicNow = options.monotonicNow ?? options.now ?? (() => performance.now());
   const keyring = new Keyring(config.keys, options.revocations);

@@ -3,7 +3,7 @@ import { restoreLitestream } from '../backup/continuous/restore-litestream.ts';
 import { isRestored } from '../backup/is-restored.ts';
 import { readManifest } from '../backup/manifest.ts';
 import { chooseBackup } from '../backup/remote/choose-backup.ts';
-import { readIdentities } from '../backup/remote/identity.ts';
+import { identitiesOf } from '../backup/remote/identity.ts';
 import { configurationIn, RecoveryFolder, secretsIn } from '../backup/remote/recovery-folder.ts';
 import { RemoteBackups } from '../backup/remote/remote-backups.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
@@ -72,6 +72,7 @@ async function fromLitestream(options: RemoteRestore, start: RecoveryStart, io: 
   const database = resolve(start.folder, String(file));
   await restoreLitestream({
     ...{ program: continuous?.program ?? 'litestream', database, dataFolder: start.dataFolder, remote },
+    configFile: start.file,
     journal: resolve(start.folder, String(journal)),
     ...{ installation: options.installation, at: options.at === null ? null : timeOf(options.at) },
     ...{ replace: options.replace, environment: io.environment, signal: io.signal },
@@ -107,8 +108,7 @@ async function openBackup(
     return { folder, isResumed: true };
   }
   recovery.clear();
-  const identityFile = options.identity ?? start.backup.identityFile;
-  const identities = identityFile === null ? [] : await readIdentities(identityFile, '--identity');
+  const identities = await identitiesOf(options.identity, start);
   io.report.say(`opens    ${chosen.object} of ${backups.store.place}`);
   await backups.fetch(chosen, { folder, identities, signal: io.signal });
   return { folder, isResumed: false };

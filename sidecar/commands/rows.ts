@@ -98,7 +98,7 @@ async function writeWhole(file: string, texts: AsyncIterable<string>, written: (
     const { code } = error as NodeJS.ErrnoException;
     throw code === undefined || error instanceof ApiError
       ? error
-      : new ConfigError(`--file: ${fileFault(file, error)}`);
+      : new ConfigError(`--file: ${fileFault(file, error, 'make its folder first')}`);
   }
 }
 

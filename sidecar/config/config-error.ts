@@ -8,7 +8,20 @@ export function namingFile<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof ConfigError) || error.message.startsWith(`${file}: `)) throw error;
-    throw new ConfigError(`${file}: ${error.message}`);
+    throw withFile(file, error);
   }
+}
+
+/** As `namingFile`, for work that takes time. */
+export async function namingFileLater<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw withFile(file, error);
+  }
+}
+
+function withFile(file: string, error: unknown): unknown {
+  if (!(error instanceof ConfigError) || error.message.startsWith(`${file}: `)) return error;
+  return new ConfigError(`${file}: ${error.message}`);
 }

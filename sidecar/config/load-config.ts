@@ -138,9 +138,7 @@ export function readConfigText(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const advice = isMissing ? ': make it with init, or name the right one with --config' : '';
-    throw new ConfigError(`${fileFault(file, error)}${advice}`);
+    throw new ConfigError(fileFault(file, error, 'make it with init, or name the right one with --config'));
   }
   const { text, fault } = decodeText(bytes);
   if (text === null) throw new ConfigError(`${file}: ${fault}; save it as UTF-8`);

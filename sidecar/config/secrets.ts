@@ -54,12 +54,14 @@ function readPrivateText(file: string, warnings: string[]): string {
   try {
     const { mode, size } = fstatSync(descriptor);
     if (size > MAX_SECRET_FILE_BYTES) {
-      throw new ConfigError(`expected a file of at most ${MAX_SECRET_FILE_BYTES} bytes, got ${size} in ${file}`);
+      throw new ConfigError(
+        `expected a file of at most ${MAX_SECRET_FILE_BYTES} bytes, got ${size} in ${file}: name the right one`,
+      );
     }
     const isReadByAll = process.platform !== 'win32' && (mode & 0o004) !== 0;
     if (isReadByAll) warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
     const { text } = decodeText(readFileSync(descriptor));
-    if (text === null) throw new ConfigError(`expected text in UTF-8, got other bytes in ${file}`);
+    if (text === null) throw new ConfigError(`expected text in UTF-8, got other bytes in ${file}: save it as UTF-8`);
     return text;
   } finally {
     closeSync(descriptor);

@@ -15,16 +15,19 @@ export function decodeText(bytes: Buffer): DecodedText {
   }
 }
 
-const FAULTS: Readonly<Record<string, (file: string) => string>> = {
-  ENOENT: (file) => `the file ${file} does not exist`,
-  EACCES: (file) => `this user may not read the file ${file}`,
-  EPERM: (file) => `this user may not read the file ${file}`,
-  EISDIR: (file) => `${file} is a folder, not a file`,
-};
-
-/** Sentence about a file that could not be read. */
-export function fileFault(file: string, error: unknown): string {
+/** Sentence about a file that could not be read, with advice. @param ifMissing advice if there is no such file */
+export function fileFault(file: string, error: unknown, ifMissing = 'put it there, or name the right one'): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  const known = FAULTS[code ?? ''];
-  return known === undefined ? `the file ${file} cannot be read: ${code ?? message}` : known(file);
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return `the file ${file} does not exist: ${ifMissing}`;
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not read the file ${file}: make it its owner (chown), and the folders above searchable`;
+    case 'EISDIR':
+      return `${file} is a folder, not a file: name a file in it`;
+    default:
+      return `the file ${file} cannot be read (${code ?? message}): put another copy there`;
+  }
 }

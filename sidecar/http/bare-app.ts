@@ -8,7 +8,7 @@ export interface BareAppOptions {
   readonly headersTimeoutMs: number;
   /** Closes a socket on which nothing moves for this long, also if its client does not read the answer. */
   readonly idleSocketMs: number;
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly maxParamLength?: number;
   /** Requests whose socket is passed to the listeners of `upgrade`; all others stay HTTP, whatever their headers ask. */
   readonly isUpgrade?: (request: IncomingMessage) => boolean;

@@ -4,7 +4,6 @@ import type { createAccounts } from './create-accounts.ts';
 import type { HealthWatch } from './database/health-watch.ts';
 import type { EventHub } from './events/event-hub.ts';
 import type { Jobs } from './jobs/jobs.ts';
-import { readAuthorities } from './network/authorities.ts';
 import { createDeliver } from './notices/deliver.ts';
 import { AccountNews } from './notices/news/account-news.ts';
 import { backupNewsOf } from './notices/news/backup-news.ts';
@@ -16,6 +15,7 @@ import { UpkeepNews } from './notices/news/upkeep-news.ts';
 import type { News, TellNews } from './notices/news.ts';
 import { Notices } from './notices/notices.ts';
 import { TargetStore } from './notices/target-store.ts';
+import { readAuthorities } from './panel-authorities.ts';
 import type { PanelBase } from './panel-base.ts';
 import type { PanelLogs } from './panel-logs.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -43,7 +43,7 @@ export function createNotices({ base, store, box, trouble, settings, serverConfi
   const names = () => ({ panel: settings.values.dashboardName, server: serverConfig.serverName });
   const { deliver, originOf } = createDeliver({
     privateHosts: config.panel.notices.privateHosts,
-    authorities: readAuthorities(config.panel.caFile),
+    authorities: readAuthorities(config),
     place: () => ({
       folder: settings.values.serverRoot || config.folder,
       secretVariables: config.secretVariables,

@@ -1,9 +1,10 @@
-import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi } from '../support/api.ts';
-import { makeCertificate } from '../support/certificate.ts';
+import { type Certificate, makeCertificate } from '../support/certificate.ts';
 import { type ConfigChanges, keyOf, secretOf } from '../support/config-folder.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -149,13 +150,61 @@ describe('TLS', () => {
     expect(target.calls).toHaveLength(1);
   });
 
-  it('a certificate that cannot be used is named', async () => {
-    const { certFile, keyFile } = makeCertificate(folder);
-    const tls = (changes: object) => start({ api: { tls: { certFile, keyFile, ...changes } } });
-    await expect(tls({ keyFile: 'nowhere.pem' })).rejects.toThrow(
-      /^api\.tls\.keyFile: the file .*nowhere\.pem does not exist$/,
-    );
-    await expect(tls({ keyFile: certFile })).rejects.toThrow(/^api\.tls: expected a certificate and its key/);
+  describe('a file that cannot be used is refused with the configuration, the field and what to do:', () => {
+    let pair: Certificate;
+    let other: Certificate;
+    beforeAll(() => {
+      pair = makeCertificate(testFolder());
+      other = makeCertificate(testFolder());
+    });
+    const certFile = (content: () => string | Buffer, line: string) => ['certFile', content, line] as const;
+    const keyFile = (content: () => string | Buffer, line: string) => ['keyFile', content, line] as const;
+    const text = (file: string) => readFileSync(file, 'utf8');
+    const encrypted = () =>
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+        ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
+      });
+    it.each([
+      certFile(() => '', 'expected a certificate (-----BEGIN CERTIFICATE-----), got nothing in FILE: name the file'),
+      certFile(() => 'hello', 'got another content in FILE: name the file of the certificate, in PEM'),
+      certFile(() => text(pair.keyFile), 'got a private key in FILE: name the file of the certificate, in PEM'),
+      certFile(() => new X509Certificate(pair.ca).raw, 'got another form than PEM in FILE'),
+      certFile(() => pair.ca.replace(/\n.{20}/, '\n'), 'the certificate in FILE is damaged: copy the file again'),
+      certFile(() => `${other.ca}${pair.ca}`, 'got it as number 2 in FILE: move it to the top of the file'),
+      certFile(() => Buffer.alloc(5_000_000), 'expected a file of at most 4194304 bytes, got 5000000 in FILE'),
+      keyFile(() => pair.ca, 'expected a private key (-----BEGIN PRIVATE KEY-----), got a certificate in FILE'),
+      keyFile(() => text(other.keyFile), 'got another one in FILE: name the two files that belong together'),
+      keyFile(encrypted, 'expected a key without a passphrase, got an encrypted one in FILE: openssl pkey -in FILE'),
+    ])('%s: %#', async (field, content, line) => {
+      const file = join(folder, 'wrong.pem');
+      writeFileSync(file, content());
+      const starting = start({ api: { tls: { certFile: pair.certFile, keyFile: pair.keyFile, [field]: file } } });
+      const message = await starting.then(
+        () => 'it has started',
+        (error: Error) => error.message,
+      );
+      expect(message.startsWith(`${join(folder, 'sidecar.json')}: api.tls.${field}: `)).toBe(true);
+      expect(message.replaceAll(file, 'FILE')).toContain(line);
+    });
+
+    it.each([
+      [
+        'nowhere.pem',
+        /api\.tls\.keyFile: the file .*nowhere\.pem does not exist: put it there, or name the right one$/,
+      ],
+      ['.', /api\.tls\.keyFile: \S+ is a folder, not a file: name a file in it$/],
+      ['wrong.pem/key.pem', /api\.tls\.keyFile: the file .*key\.pem does not exist: put it there/],
+    ])('keyFile: %s', async (file, line) => {
+      const { certFile } = pair;
+      await expect(start({ api: { tls: { certFile, keyFile: file } } })).rejects.toThrow(line);
+    });
+
+    it('takes a chain with the own certificate first', async () => {
+      const { ca, ...files } = pair;
+      writeFileSync(join(folder, 'chain.pem'), `# two of them\r\n${ca}${other.ca}`);
+      const target = await start({ api: { tls: { ...files, certFile: 'chain.pem' } } });
+      expect(target.address).toMatch(/^https:/);
+    });
   });
 });
 

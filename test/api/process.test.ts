@@ -57,10 +57,36 @@ describe('a configuration that cannot be used ends with code 1 and one line', ()
     ));
 });
 
-it('--check looks at the certificate as well', async () => {
-  const file = writeConfig(folder, { api: { tls: { certFile: 'no.pem', keyFile: 'no.key' } } });
+it.each([
+  [
+    'a certificate',
+    { api: { tls: { certFile: 'no.pem', keyFile: 'no.key' } } },
+    /^sidecar: FILE: api\.tls\.certFile: the file .*no\.pem does not exist: put it there, or name the right one$/m,
+  ],
+  [
+    'an authority',
+    { panel: { enabled: true, port: 0, caFile: 'sidecar.json' } },
+    /^sidecar: FILE: panel\.caFile: expected a certificate \(-----BEGIN CERTIFICATE-----\), got another content in /m,
+  ],
+  [
+    'a key of S3',
+    { backup: { remote: { type: 's3', bucket: 'backups', accessKeyFile: 'no.key', secretKeyEnv: 'UNSET' } } },
+    /^sidecar: FILE: backup\.remote\.accessKeyFile: the file .*no\.key does not exist: put it there/m,
+  ],
+  [
+    'an identity',
+    { backup: { identityFile: 'sidecar.json' } },
+    /^sidecar: FILE: backup\.identityFile: expected identities of age \(AGE-SECRET-KEY-…\), got another line in /m,
+  ],
+  [
+    'a recipient',
+    { backup: { encryptTo: ['age1mistypedmistypedmistyped'] } },
+    /^sidecar: FILE: backup\.encryptTo\[0\]: expected the public key of an age identity; is it mistyped\?$/m,
+  ],
+])('--check looks at %s as well, and names the file, the field and what to do', async (_what, config, line) => {
+  const file = writeConfig(folder, config);
   const { code, stderr } = await run(['--config', file, '--check']);
-  expect(stderr).toMatch(/^sidecar: api\.tls\.certFile: the file .*no\.pem does not exist$/m);
+  expect(stderr.replace(`${file}: `, 'FILE: ')).toMatch(line);
   expect(code).toBe(1);
 });
 

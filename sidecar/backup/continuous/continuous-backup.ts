@@ -105,7 +105,7 @@ export class ContinuousBackup {
     const { database, remote } = this.#needs();
     const installation = shortId(installationId(this.#config.dataFolder));
     replaceFile(file, litestreamConfig({ database, remote, installation, socket: this.#socket }), 0o600);
-    const env = litestreamEnvironment(remote, this.#environment);
+    const env = litestreamEnvironment(remote, this.#config.file, this.#environment);
     const child = spawn(this.#program, ['replicate', '-config', file], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     if (child.pid !== undefined) notePid(this.#pidFile, child.pid);

@@ -26,10 +26,14 @@ export function litestreamConfig(places: LitestreamPlaces): string {
 }
 
 /** Environment of the child: the keys are in no file, and nothing else of ours is its concern. @throws ConfigError */
-export function litestreamEnvironment(remote: RemoteConfig, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function litestreamEnvironment(
+  remote: RemoteConfig,
+  configFile: string,
+  environment: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
   const basic = { PATH: environment.PATH, HOME: environment.HOME };
   if (remote.type === 'folder') return basic;
-  const { accessKeyId, secretAccessKey } = readS3Keys(remote, environment);
+  const { accessKeyId, secretAccessKey } = readS3Keys(remote, configFile, environment);
   return { ...basic, LITESTREAM_ACCESS_KEY_ID: accessKeyId, LITESTREAM_SECRET_ACCESS_KEY: secretAccessKey };
 }
 

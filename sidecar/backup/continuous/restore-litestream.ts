@@ -25,6 +25,8 @@ export interface LitestreamRestore {
   readonly at: number | null;
   /** Puts an existing file aside. */
   readonly replace: boolean;
+  /** Path of sidecar.json, for errors. */
+  readonly configFile: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
@@ -74,8 +76,9 @@ async function restoreStopped(options: LitestreamRestore): Promise<void> {
   }
 }
 
-async function installationOf({ remote, installation, environment, signal }: LitestreamRestore): Promise<string> {
-  const store = await openRemote(remote, environment);
+async function installationOf(options: LitestreamRestore): Promise<string> {
+  const { remote, installation, configFile, environment, signal } = options;
+  const store = await openRemote(remote, configFile, environment);
   try {
     const folders = await store.listFolders(signal);
     const found = folders.flatMap((name) =>
@@ -91,9 +94,9 @@ async function installationOf({ remote, installation, environment, signal }: Lit
 }
 
 async function runLitestream(config: string, file: string, options: LitestreamRestore): Promise<void> {
-  const { program, at, environment, remote, signal } = options;
+  const { program, at, configFile, environment, remote, signal } = options;
   const time = at === null ? [] : ['-timestamp', new Date(at).toISOString()];
-  const env = litestreamEnvironment(remote, environment);
+  const env = litestreamEnvironment(remote, configFile, environment);
   const args = ['restore', '-config', config, ...time, '-o', file, file];
   const child = spawn(program, args, { env, signal, stdio: ['ignore', 'ignore', 'pipe'] });
   let words = '';

@@ -5,7 +5,7 @@ import type { SidecarConfig } from '../../config/load-config.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import { listBackups } from '../backup-folder.ts';
 import { type Manifest, readManifest, type TableRows, tablesOf } from '../manifest.ts';
-import { readIdentities } from './identity.ts';
+import { identitiesOf } from './identity.ts';
 import { type RemoteBackup, RemoteBackups } from './remote-backups.ts';
 
 export interface ListedRemote {
@@ -84,8 +84,7 @@ async function openRemote(
     const { namespaces, tables } = found.known;
     return { path: '', namespaces, tables };
   }
-  const { identityFile } = config.backup;
-  const identities = identityFile === null ? [] : await readIdentities(identityFile, 'backup.identityFile');
+  const identities = await identitiesOf(null, config);
   const folder = join(scratch, found.backup);
   await remote.fetch(found, { folder, identities, signal });
   return openedOf(folder, readManifest(folder));

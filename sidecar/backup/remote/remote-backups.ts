@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { BackupConfig } from '../../config/backup.ts';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError, namingFileLater } from '../../config/config-error.ts';
 import { installationId, shortId } from '../../config/installation-id.ts';
 import type { SidecarConfig } from '../../config/load-config.ts';
 import { needSpace } from '../../moving/free-space.ts';
@@ -23,18 +23,20 @@ export interface RemoteBackup extends ObjectName {
   readonly known: SentBackup | null;
 }
 
-type RemoteOptions = Pick<SidecarConfig, 'dataFolder'> & { readonly backup: BackupConfig };
+type RemoteOptions = Pick<SidecarConfig, 'file' | 'dataFolder'> & { readonly backup: BackupConfig };
 
 /** Backups off this machine: one object each (docs/backup.md). */
 export class RemoteBackups {
   readonly store: RemoteStore;
+  readonly #configFile: string;
   readonly #backup: BackupConfig;
   /** ID8 of this installation. */
   readonly installation: string;
   readonly #index: SentIndex;
 
-  private constructor({ dataFolder, backup }: RemoteOptions, store: RemoteStore) {
+  private constructor({ file, dataFolder, backup }: RemoteOptions, store: RemoteStore) {
     this.store = store;
+    this.#configFile = file;
     this.#backup = backup;
     this.installation = shortId(installationId(dataFolder));
     this.#index = new SentIndex(dataFolder);
@@ -42,9 +44,10 @@ export class RemoteBackups {
 
   /** @throws ConfigError if no place is configured */
   static async open(options: RemoteOptions, environment: NodeJS.ProcessEnv): Promise<RemoteBackups> {
-    const { remote } = options.backup;
-    if (remote === null) throw new ConfigError('backup.remote: expected a place for backups, got none');
-    return new RemoteBackups(options, await openRemote(remote, environment));
+    const { file, backup } = options;
+    const { remote } = backup;
+    if (remote === null) throw new ConfigError(`${file}: backup.remote: expected a place for backups, got none`);
+    return new RemoteBackups(options, await openRemote(remote, file, environment));
   }
 
   close(): void {
@@ -73,7 +76,7 @@ export class RemoteBackups {
     const { encryptTo } = this.#backup;
     const object = objectName(local.name, this.installation, encryptTo.length > 0);
     const archive = archiveOf(local, encryptTo.length > 0 ? secrets : null);
-    const sum = new Sum(await sealed(archive.content, encryptTo));
+    const sum = new Sum(await namingFileLater(this.#configFile, () => sealed(archive.content, encryptTo)));
     await this.store.put(object, sum.content(), archive.bytes, signal);
     const { bytes, sha256 } = sum.result();
     await this.#refuseOtherSize(object, bytes, signal);

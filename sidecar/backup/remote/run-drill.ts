@@ -10,7 +10,7 @@ import { CONTAINER, rowsOf } from '../manifest.ts';
 import { restoreBackup } from '../restore-backup.ts';
 import { CONTAINER_SETTINGS } from '../write-backup.ts';
 import { DrillBook, type DrillResult } from './drill-book.ts';
-import { readIdentities } from './identity.ts';
+import { identitiesOf } from './identity.ts';
 import { type RemoteBackup, RemoteBackups } from './remote-backups.ts';
 
 export interface DrillOptions {
@@ -97,8 +97,7 @@ async function tryOut(backup: RemoteBackup, remote: RemoteBackups, options: Dril
   makeFolder(scratch);
   try {
     const folder = join(scratch, 'backup');
-    const file = identity ?? config.backup.identityFile;
-    const identities = file === null ? [] : await readIdentities(file, 'backup.identityFile');
+    const identities = await identitiesOf(identity, config);
     report.say(`opens    ${backup.object}`);
     const manifest = await remote.fetch(backup, { folder, identities, signal });
     await restoreInto(join(scratch, 'data'), folder, options);

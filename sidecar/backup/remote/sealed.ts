@@ -1,6 +1,7 @@
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import type { Encrypter } from 'age-encryption';
 import { ConfigError } from '../../config/config-error.ts';
 import { MoveRefused } from '../../moving/report.ts';
 
@@ -18,7 +19,13 @@ export async function sealed(content: Bytes, recipients: readonly string[]): Pro
       params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
     }),
   );
-  if (recipients.length === 0) return small;
+  const encrypter = await encrypterTo(recipients);
+  return encrypter === null ? small : fromWeb(await encrypter.encrypt(toWeb(small)));
+}
+
+/** Null without recipients. @throws ConfigError for a recipient that is none */
+export async function encrypterTo(recipients: readonly string[]): Promise<Encrypter | null> {
+  if (recipients.length === 0) return null;
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const [index, recipient] of recipients.entries()) {
@@ -28,7 +35,7 @@ export async function sealed(content: Bytes, recipients: readonly string[]): Pro
       throw new ConfigError(`backup.encryptTo[${index}]: expected the public key of an age identity; is it mistyped?`);
     }
   }
-  return fromWeb(await encrypter.encrypt(toWeb(small)));
+  return encrypter;
 }
 
 /**

@@ -104,7 +104,7 @@ describe('the URL of a server', () => {
     [
       'no file',
       { provider: 'mongodb', urlFile: 'nowhere' },
-      /^.*sidecar\.json: database\.urlFile: the file .*nowhere does not exist$/,
+      /^.*sidecar\.json: database\.urlFile: the file .*nowhere does not exist: put it there, or name the right one$/,
     ],
   ];
   it.each(refusals)('%s is refused, without its text', (_what, database, message) => {

@@ -326,7 +326,7 @@ describe('secrets', () => {
 
   it('a file that is not there is named', () => {
     expect(refusal(key({ secretFile: 'nowhere' }))).toMatch(
-      /^keys\[0\]\.secretFile: the file .*nowhere does not exist$/,
+      /^keys\[0\]\.secretFile: the file .*nowhere does not exist: put it there, or name the right one$/,
     );
   });
 
