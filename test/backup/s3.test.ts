@@ -14,6 +14,9 @@ import { testFolder } from '../support/test-folder.ts';
 const NEVER = new AbortController().signal;
 const MIB = 2 ** 20;
 
+/** A server that is silent for so long is given up. */
+const SHORT_MS = 1200;
+
 let server: S3Server;
 let store: RemoteStore;
 
@@ -24,10 +27,11 @@ afterAll(() => server.stop());
 beforeEach(() => {
   server.fault = () => false;
   server.requests.length = 0;
-  store = new S3Store(server.remote, S3_KEYS, 1500);
+  store = new S3Store(server.remote, S3_KEYS);
 });
 afterEach(async () => {
   server.fault = () => false;
+  server.pauseMs = 0;
   for (const { name } of await store.list(NEVER)) await store.remove(name, NEVER);
   store.close();
 });
@@ -36,9 +40,9 @@ async function* inParts(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 300_000) yield bytes.subarray(at, at + 300_000);
 }
 
-async function read(name: string): Promise<string> {
+async function read(name: string, from = store): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of store.get(name, NEVER)) hash.update(chunk);
+  for await (const chunk of from.get(name, NEVER)) hash.update(chunk);
   return hash.digest('hex');
 }
 
@@ -74,6 +78,15 @@ describe('a bucket', () => {
     server.fault = () => false;
     expect(await store.list(NEVER)).toEqual([]);
     expect(await store.abortUnfinished((name) => name === 'yours', NEVER)).toBe(0);
+    server.fault = (asked, answer) => {
+      if (asked.method !== 'DELETE') return false;
+      // As if an answer had been lost: it is asked again about an upload that it has ended.
+      const body = '<Error><Code>NoSuchUpload</Code><Message>gone</Message></Error>';
+      answer.writeHead(404, { 'content-type': 'application/xml' }).end(body);
+      return true;
+    };
+    expect(await store.abortUnfinished((name) => name === 'mine', NEVER)).toBe(1);
+    server.fault = () => false;
     expect(await store.abortUnfinished((name) => name === 'mine', NEVER)).toBe(1);
     expect(await store.abortUnfinished((name) => name === 'mine', NEVER)).toBe(0);
   });
@@ -102,7 +115,31 @@ describe('a server that', () => {
       return true;
     };
     // The real server has it under its own ETag.
-    await expect(read('object')).rejects.toThrow(/now holds another object of this name|failed/);
+    const impatient = new S3Store(server.remote, S3_KEYS, SHORT_MS);
+    await expect(read('object', impatient)).rejects.toThrow(/now holds another object of this name|failed/);
+    impatient.close();
+  });
+
+  it('takes far longer for each part than it may be silent, and goes on, gets all of it', async () => {
+    const patient = new S3Store(server.remote, S3_KEYS, SHORT_MS);
+    const content = randomBytes(40 * MIB);
+    // A part of 32 MiB comes in some 512 chunks. The system's own buffers hide the last fifth from the client.
+    server.pauseMs = (3 * SHORT_MS) / 512;
+    await patient.put('slow', inParts(content), 32 * MIB * 9000, NEVER);
+    server.pauseMs = 0;
+    expect(await read('slow')).toBe(sha256(content));
+    patient.close();
+  });
+
+  it('takes a part and stands still is given up with a line that says so, and its upload is ended', async () => {
+    const impatient = new S3Store(server.remote, S3_KEYS, 800);
+    server.fault = (asked) => asked.url?.includes('partNumber=2') === true;
+    const sent = impatient.put('still', inParts(randomBytes(9 * MIB)), 9 * MIB, NEVER);
+    await expect(sent).rejects.toThrow(
+      /^backup.remote: the bucket backups at http\S+ does not answer \(nothing moved for 0.8 s\); check the network/,
+    );
+    expect(server.requests.some((line) => /^DELETE .*uploadId=/.test(line))).toBe(true);
+    impatient.close();
   });
 
   it('fails for a moment is asked again, and is told apart from one that stays away', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Transform } from 'node:stream';
 import type { S3Remote } from '#sidecar/config/backup-remote.ts';
 import { S3_REGION, startS3Program } from './s3-program.ts';
 import { testFolder } from './test-folder.ts';
@@ -16,6 +17,8 @@ export interface S3Server {
   /** Requests so far, as `METHOD PATH`. */
   readonly requests: string[];
   fault: S3Fault;
+  /** Milliseconds before each chunk of a request is passed on: 0 for none. */
+  pauseMs: number;
   /** Number of long answers that break off in their middle. */
   breaks: number;
   stop(): Promise<void>;
@@ -49,6 +52,7 @@ async function startProxy(port: number, stopServer: () => Promise<void>): Promis
     },
     requests,
     fault: () => false,
+    pauseMs: 0,
     breaks: 0,
     async stop() {
       proxy.close();
@@ -74,5 +78,15 @@ function pass(port: number, asked: IncomingMessage, answer: ServerResponse, serv
     });
   });
   forward.on('error', () => answer.destroy());
-  asked.on('error', () => forward.destroy()).pipe(forward);
+  asked.on('error', () => forward.destroy());
+  if (server.pauseMs === 0) asked.pipe(forward);
+  else asked.pipe(slowed(server.pauseMs)).pipe(forward);
+}
+
+/** A line on which bytes move, slowly. */
+function slowed(pauseMs: number): Transform {
+  return new Transform({
+    highWaterMark: 1,
+    transform: (chunk: Buffer, _encoding, done) => void setTimeout(() => done(null, chunk), pauseMs),
+  });
 }

@@ -34,7 +34,16 @@ export function s3FailureOf(error: unknown, place: string): unknown {
   if (status !== undefined) return failed(`answers ${status} (${oneLine(name)}: ${oneLine(message)})`);
   const isOwn = error instanceof Error && (code === undefined || String(code).startsWith('ERR_'));
   if (isOwn && name !== 'TimeoutError' && name !== 'RequestTimeout') return failed(`failed: ${oneLine(message)}`);
-  return failed(`does not answer (${oneLine(code ?? name)})`);
+  return failed(
+    `does not answer (${silenceOf(error as S3Error) ?? oneLine(code ?? name)}); check the network and backup.remote.endpoint`,
+  );
+}
+
+/** A connection on which nothing moved, in the words of the client's time limit; null for another error. */
+function silenceOf({ name, message }: S3Error): string | null {
+  if (name !== 'TimeoutError') return null;
+  const [, ms] = /(\d+) ms of inactivity/.exec(String(message)) ?? [];
+  return ms === undefined ? 'no connection' : `nothing moved for ${Number(ms) / 1000} s`;
 }
 
 /** A server's own words: short, and of one line. */

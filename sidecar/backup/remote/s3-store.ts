@@ -80,11 +80,12 @@ export class S3Store implements RemoteStore {
 
   async put(name: string, content: AsyncIterable<Uint8Array>, bytes: number, signal: AbortSignal): Promise<void> {
     const Body = Readable.from(content, { objectMode: false, highWaterMark: 2 ** 18 });
+    const place = { Bucket: this.#bucket, Key: `${this.#prefix}${name}` };
     const upload = new Upload({
-      client: this.#client,
-      params: { Bucket: this.#bucket, Key: `${this.#prefix}${name}`, Body },
+      ...{ client: this.#client, params: { ...place, Body }, queueSize: QUEUE },
       partSize: Math.max(PART_BYTES, Math.ceil(bytes / MOST_PARTS)),
-      queueSize: QUEUE,
+      // Its own end of a failed upload would hide the failure behind one of its own.
+      leavePartsOnError: true,
     });
     const abort = (): void => void upload.abort();
     signal.addEventListener('abort', abort, { once: true });
@@ -92,11 +93,20 @@ export class S3Store implements RemoteStore {
       signal.throwIfAborted();
       await upload.done();
     } catch (error) {
+      if (!signal.aborted) await this.#endFailed(place, upload.uploadId);
       throw this.#failureOf(error, signal);
     } finally {
       signal.removeEventListener('abort', abort);
       Body.destroy();
     }
+  }
+
+  /** Never rejects: the next backup ends an upload that stays behind. */
+  async #endFailed(place: { readonly Bucket: string; readonly Key: string }, UploadId?: string): Promise<void> {
+    if (UploadId === undefined) return;
+    const command = new AbortMultipartUploadCommand({ ...place, UploadId });
+    const abortSignal = AbortSignal.timeout(this.#patienceMs);
+    await this.#client.send(command, { abortSignal }).catch(() => undefined);
   }
 
   /** Goes on where a connection has broken, as long as the object is the same. */
@@ -138,7 +148,7 @@ export class S3Store implements RemoteStore {
       for (const { Key = '', UploadId } of found.Uploads ?? []) {
         if (!isOwn(Key.slice(this.#prefix.length))) continue;
         const command = new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId });
-        await this.#asking((options) => this.#client.send(command, options), signal);
+        await this.#asking((options) => this.#client.send(command, options).catch(unlessGone), signal);
         aborted += 1;
       }
       if (found.IsTruncated !== true) return aborted;
@@ -161,4 +171,9 @@ export class S3Store implements RemoteStore {
   #failureOf(error: unknown, signal: AbortSignal): unknown {
     return signal.aborted ? signal.reason : s3FailureOf(error, this.place);
   }
+}
+
+/** Ended already: by a request whose answer was lost, or by another process. */
+function unlessGone(error: unknown): void {
+  if ((error as Error).name !== 'NoSuchUpload') throw error;
 }
