@@ -12,6 +12,7 @@ import { makeFolder } from '../make-folder.ts';
 import { isEqualPlace, tellCompared } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';
 import { namingFullDisk } from '../moving/free-space.ts';
+import { HeldRoom } from '../moving/held-room.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { MoveRefused, type MoveReport } from '../moving/report.ts';
 import { storedSchema } from '../moving/revision.ts';
@@ -56,6 +57,8 @@ interface RestoreWork extends RestoreOptions {
   readonly queues: RestoredQueues;
   /** Locks of the namespaces, as far as they are taken. */
   readonly locks: Lease[];
+  /** Room on the disk of the database for the release of the locks. */
+  readonly room: HeldRoom;
 }
 
 /** Entries of queued writes that were put into the journal, by namespace. */
@@ -82,9 +85,10 @@ async function restoreChecked(options: RestoreOptions, to: Engine): Promise<Brou
   for (const one of manifest.notHeld ?? []) report.say(`warning: ${tellLacking(one)}`);
   const queues = await RestoredQueues.open({ config, log, report, journal: options.journal ?? null });
   const locks: Lease[] = [];
+  const room = new HeldRoom(config.database);
   try {
     await inScratch(options, manifest, async (from) => {
-      const work: RestoreWork = { ...options, manifest, names, from, to, queues, locks };
+      const work: RestoreWork = { ...options, manifest, names, from, to, queues, locks, room };
       const targets = names.map((name) => targetOf(name, options));
       const opening = new RestoreOpening(to, targets, manifest);
       // Without `replace` open namespaces would be refused: they are what this restore has brought.
@@ -95,7 +99,8 @@ async function restoreChecked(options: RestoreOptions, to: Engine): Promise<Brou
     });
     return queues.brought;
   } finally {
-    // A release is a write: on a disk that became full it needs the room that the copy of the backup has left.
+    // A release is a write: on a disk that became full it needs the room that was held for it.
+    room.release();
     for (const lock of locks) await lock.release();
     await queues.close();
   }
@@ -154,7 +159,8 @@ async function openRest(opening: RestoreOpening, { names, to, queues, report, as
 }
 
 async function restoreAll(work: RestoreWork, opening: RestoreOpening): Promise<void> {
-  const { names, to, config, report, queues, locks, as = null } = work;
+  const { names, to, config, report, queues, locks, room, as = null } = work;
+  await room.take(names.length);
   for (const name of names) locks.push(await lockForMove(targetOf(name, work), { engine: to }));
   for (const name of names) await restoreRows(work, name);
   const until = await refuseEarlierRequests(join(config.dataFolder, 'nonces'), config.api.maxSkewSeconds);
