@@ -2,12 +2,12 @@ import { listBackups } from '../backup/backup-folder.ts';
 import { rowsOf } from '../backup/manifest.ts';
 import { type RemoteBackup, RemoteBackups } from '../backup/remote/remote-backups.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
-import { grouped } from '../moving/report.ts';
+import { grouped, sized } from '../moving/report.ts';
 import type { MoveIo } from './command-process.ts';
 import { alignedLines } from './lines.ts';
 
 interface ListCall {
-  readonly config: Pick<SidecarConfig, 'backup' | 'dataFolder'>;
+  readonly config: Pick<SidecarConfig, 'file' | 'backup' | 'dataFolder'>;
   readonly folder: string;
   readonly isJson: boolean;
   readonly io: MoveIo;
@@ -45,7 +45,7 @@ function listLocal(folder: string, isJson: boolean, { report }: MoveIo): void {
   if (isJson) for (const one of shown) report.say(JSON.stringify(one));
   else if (shown.length === 0) report.say(`there is no backup in ${folder}`);
   else {
-    const cells = shown.map(({ path, time, bytes, namespaces }) => [time, sizeOf(bytes), namespaces.join(','), path]);
+    const cells = shown.map(({ path, time, bytes, namespaces }) => [time, sized(bytes), namespaces.join(','), path]);
     for (const line of alignedLines(['TIME', 'SIZE', 'NAMESPACES', 'BACKUP'], cells, ['SIZE'])) report.say(line);
   }
 }
@@ -77,13 +77,9 @@ export function listRemote(
     return;
   }
   const cells = backups.map(({ object, time, bytes, known }) => [
-    ...[new Date(time).toISOString(), sizeOf(bytes), known === null ? '?' : grouped(known.rows)],
+    ...[new Date(time).toISOString(), sized(bytes), known === null ? '?' : grouped(known.rows)],
     ...[known?.namespaces.join(',') ?? 'unknown until opened', object],
   ]);
   const header = ['TIME', 'SIZE', 'ROWS', 'NAMESPACES', 'BACKUP'];
   for (const line of alignedLines(header, cells, ['SIZE', 'ROWS'])) report.say(line);
-}
-
-export function sizeOf(bytes: number): string {
-  return bytes < 1_000_000 ? `${grouped(Math.ceil(bytes / 1000))} kB` : `${grouped(Math.round(bytes / 1_000_000))} MB`;
 }

@@ -4,7 +4,7 @@ import { type MadeAndSent, makeBackup, type SentResult, sendNewest } from '../ba
 import { newIdentity } from '../backup/remote/identity.ts';
 import { runDrill } from '../backup/remote/run-drill.ts';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
-import { grouped } from '../moving/report.ts';
+import { grouped, sized } from '../moving/report.ts';
 import {
   CONFIG_OPTION,
   type CommandOptions,
@@ -13,7 +13,7 @@ import {
   readingArguments,
   UsageError,
 } from './arguments.ts';
-import { listAll, sizeOf } from './backup-list.ts';
+import { listAll } from './backup-list.ts';
 import type { MoveIo } from './command-process.ts';
 import { checkThere, databaseName, logOf } from './with-engine.ts';
 
@@ -114,14 +114,14 @@ function quiet(io: MoveIo): MoveIo {
 
 function tell({ path, rows, bytes, removed, remote }: MadeAndSent, io: MoveIo): void {
   io.report.end();
-  io.report.say(`made ${path}: ${grouped(rows)} rows, ${sizeOf(bytes)}, read back and equal`);
+  io.report.say(`made ${path}: ${grouped(rows)} rows, ${sized(bytes)}, read back and equal`);
   for (const name of removed) io.report.say(`deleted ${name}`);
   if (remote !== null) tellSent(remote, io);
 }
 
 function tellSent(remote: SentResult, { report }: MoveIo): void {
   if ('error' in remote) return;
-  report.say(`sent ${remote.object}: ${sizeOf(remote.bytes)}, SHA-256 ${remote.sha256}`);
+  report.say(`sent ${remote.object}: ${sized(remote.bytes)}, SHA-256 ${remote.sha256}`);
   for (const name of remote.deleted) report.say(`deleted ${name} there`);
 }
 

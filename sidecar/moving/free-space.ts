@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { DiskFullError } from '../engine/disk-full.ts';
 import { isFullDisk, isFullFile, RESERVE_BYTES } from '../full-disk.ts';
-import { grouped, MoveRefused } from './report.ts';
+import { MoveRefused, sized } from './report.ts';
 
 const NOTHING_CHANGED = 'Nothing was changed';
 
@@ -20,7 +20,7 @@ export function needSpace(folder: string, bytes: number, work: string, reserve =
   const [needed, free] = [bytes + reserve, freeBytes(folder)];
   if (free >= needed) return;
   throw new MoveRefused(
-    `${work} needs ${grouped(needed)} bytes in ${folder}, and ${grouped(free)} are free: make room there. ${NOTHING_CHANGED}`,
+    `${work} needs ${sized(needed)} in ${folder}, and ${sized(free, Math.floor)} are free: make room there. ${NOTHING_CHANGED}`,
   );
 }
 
@@ -69,8 +69,8 @@ export function fullDiskRefusal(error: unknown, work: DiskWork): MoveRefused | n
 }
 
 function fullText(folder: string, needed: number | undefined): string {
-  const free = `${grouped(freeBytes(folder))} bytes are free in ${folder}`;
-  return `the disk is full (${needed === undefined ? free : `at least ${grouped(needed)} bytes are needed, and ${free}`}): make room there`;
+  const free = `${sized(freeBytes(folder), Math.floor)} are free in ${folder}`;
+  return `the disk is full (${needed === undefined ? free : `at least ${sized(needed)} are needed, and ${free}`}): make room there`;
 }
 
 /** For this account, on the disk of a folder, which may not be there yet. */

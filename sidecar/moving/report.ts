@@ -18,6 +18,13 @@ export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** 61234567 as 62 MB. @param rounding `Math.floor` for room that is there */
+export function sized(bytes: number, rounding: (value: number) => number = Math.ceil): string {
+  const [unit, size] =
+    bytes < 1e6 ? (['kB', 1e3] as const) : bytes < 1e10 ? (['MB', 1e6] as const) : (['GB', 1e9] as const);
+  return `${grouped(rounding(bytes / size))} ${unit}`;
+}
+
 /** Refusal of a move: one line that names what the owner must decide or fix. Nothing was changed. */
 export class MoveRefused extends Error {
   constructor(message: string) {

@@ -115,13 +115,15 @@ function defineCases(): void {
       const before = names('backups');
       fillDisk(seen);
       expect(refusal(await run(['backup']))).toMatch(
-        new RegExp(`the backup needs [\\d,]+ bytes in ${at}/backups, and 0 are free: ${NO_ROOM}. Nothing was changed$`),
+        new RegExp(
+          `the backup needs [\\d,]+ [kM]B in ${at}/backups, and 0 kB are free: ${NO_ROOM}. Nothing was changed$`,
+        ),
       );
       emptyDisk(seen);
       // Another program takes the room when it was found.
       expect(refusal(await run(['backup'], { fill: { moment: 'check', time: 1 } }))).toMatch(
         new RegExp(
-          `the disk is full \\(at least [\\d,]+ bytes are needed, and [\\d,]+ bytes are free in ${at}/backups\\)`,
+          `the disk is full \\(at least [\\d,]+ [kM]B are needed, and [\\d,]+ [kM]B are free in ${at}/backups\\)`,
         ),
       );
       expect(names('backups')).toEqual(before);
@@ -135,14 +137,16 @@ function defineCases(): void {
       const restore = ['restore', newestBackup()];
       fillDisk(seen);
       expect(refusal(await run(restore, { home }))).toMatch(
-        new RegExp(`the restore needs [\\d,]+ bytes in ${home}/data, and 0 are free: ${NO_ROOM}. Nothing was changed$`),
+        new RegExp(
+          `the restore needs [\\d,]+ [kM]B in ${home}/data, and 0 kB are free: ${NO_ROOM}. Nothing was changed$`,
+        ),
       );
       expect(existsSync(join(seen, 'there/data/database.sqlite'))).toBe(false);
       emptyDisk(seen);
       // Another program takes the room that a new file of SQLite was to have.
       expect(refusal(await run(restore, { home, fill: { moment: 'check', time: 1 } }))).toMatch(
         new RegExp(
-          `the disk is full \\([\\d,]+ bytes are free in ${home}/data\\): ${NO_ROOM}. Then run the same command`,
+          `the disk is full \\([\\d,]+ [kM]B are free in ${home}/data\\): ${NO_ROOM}. Then run the same command`,
         ),
       );
       emptyDisk(seen);
@@ -150,7 +154,7 @@ function defineCases(): void {
       const cut = await run(restore, { home, fill });
       expect(refusal(cut)).toMatch(
         new RegExp(
-          `the disk is full \\([\\d,]+ bytes are free in ${home}/data\\): ${NO_ROOM}. Run the same restore again`,
+          `the disk is full \\([\\d,]+ [kM]B are free in ${home}/data\\): ${NO_ROOM}. Run the same restore again`,
         ),
       );
       // The next restore would wait for it.
@@ -162,16 +166,31 @@ function defineCases(): void {
       expect((await run(rows('export', 'kills'), { home })).output.split('\r\n')).toHaveLength(ROWS + 2);
     });
 
+    it('a restore into a database on a disk of its own releases its leases too', async () => {
+      const home = join(folder, 'elsewhere');
+      const database = join(at, 'elsewhere/database.sqlite');
+      writeConfig(home, { database: { provider: 'sqlite', file: database } });
+      const restore = ['restore', newestBackup()];
+      const cut = await run(restore, { home, fill: { moment: 'INSERT INTO "game__kills"', time: 2 } });
+      expect(refusal(cut)).toMatch(new RegExp(`free in ${at}/elsewhere\\): ${NO_ROOM}. Run the same restore again`));
+      expect(cut.errors).not.toContain('a lease stays behind');
+      emptyDisk(seen);
+      expect((await run(restore, { home })).output).toContain('restored; start the sidecar');
+      expect((await run(rows('export', 'kills'), { home })).output.split('\r\n')).toHaveLength(ROWS + 2);
+      expect(readdirSync(join(seen, 'elsewhere'))).toEqual(['database.sqlite']);
+      rmSync(join(seen, 'elsewhere'), { recursive: true });
+    });
+
     it('an export leaves no file', async () => {
       const file = join(at, 'out.csv');
       const whole = rows('export', 'kills', '--file', file);
       fillDisk(seen);
-      expect(refusal(await run(whole))).toContain(`0 bytes are free in ${at}/data): ${NO_ROOM}`);
+      expect(refusal(await run(whole))).toContain(`0 kB are free in ${at}/data): ${NO_ROOM}`);
       emptyDisk(seen);
       // When its first page was read.
       const fill = { moment: 'SELECT', time: 4 };
       expect(refusal(await run(whole, { fill }))).toMatch(
-        new RegExp(`at least [\\d,]+ bytes are needed, and 0 bytes are free in ${at}\\): ${NO_ROOM}. No file was left`),
+        new RegExp(`at least [\\d,]+ [kM]B are needed, and 0 kB are free in ${at}\\): ${NO_ROOM}. No file was left`),
       );
       expect(names('.').filter((name) => name.startsWith('out'))).toEqual([]);
       emptyDisk(seen);
@@ -193,7 +212,7 @@ function defineCases(): void {
       truncateSync(join(seen, 'filler'), size - 64 * 1024);
       expect(refusal(await run(imports))).toMatch(
         new RegExp(
-          `the import needs [\\d,]+ bytes in ${at}/data, and [\\d,]+ are free: ${NO_ROOM}. Nothing was changed$`,
+          `the import needs [\\d,]+ [kM]B in ${at}/data, and [\\d,]+ [kM]B are free: ${NO_ROOM}. Nothing was changed$`,
         ),
       );
       emptyDisk(seen);
@@ -233,7 +252,7 @@ function defineCases(): void {
         .poll(() => logged('the backup failed'), { timeout: 120_000 })
         .toMatchObject({
           cause: expect.stringMatching(
-            `the backup needs [\\d,]+ bytes in ${at}/backups, and [\\d,]+ are free: ${NO_ROOM}`,
+            `the backup needs [\\d,]+ [kM]B in ${at}/backups, and [\\d,]+ [kM]B are free: ${NO_ROOM}`,
           ),
         });
       await sidecar.kill('SIGTERM');

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { BackupDesk } from '#sidecar/backup/backup-desk.ts';
-import { MoveBusy, MoveRefused, type MoveReport } from '#sidecar/moving/report.ts';
+import { grouped, MoveBusy, MoveRefused, type MoveReport, sized } from '#sidecar/moving/report.ts';
 import { needs } from '../http/route.ts';
 import { JobFailed, type JobKind, type RunningJob } from '../jobs/job-kind.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -26,7 +26,7 @@ export function defineBackupJobs(jobs: Jobs, desk: BackupDesk): void {
     run: async (job) => {
       const made = await refusing(desk.make(), desk, job.signal);
       const { path, rows, bytes, remote } = made;
-      job.log(`Made ${basename(path)}: ${rows} rows, ${bytes} bytes`);
+      job.log(`Made ${basename(path)}: ${grouped(rows)} rows, ${sized(bytes)}`);
       const outcome = { name: basename(path), rows, bytes, remote };
       if (remote !== null && 'error' in remote && typeof remote.error === 'string')
         throw new JobFailed(`it is here, and could not be sent: ${remote.error}`, outcome);

@@ -1,9 +1,22 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeIf } from '#support/describe-if.ts';
 import { useSidecarProgram } from '../support/backup-program.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
 import { PASSWORD } from '../support/panel.ts';
+
+/** Older ones, as far as the list looks at them. */
+function copyBackups(backup: string, count: number): void {
+  const manifest = JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as { time: string };
+  for (let day = 1; day <= count; day += 1) {
+    const time = new Date(Date.parse(manifest.time) - day * 86_400_000).toISOString();
+    const copy = join(dirname(backup), `backup-${time.slice(0, 19).replaceAll(':', '-')}Z`);
+    mkdirSync(copy);
+    writeFileSync(join(copy, 'manifest.json'), JSON.stringify({ ...manifest, time }));
+  }
+}
 
 const why = await whyNoBrowser();
 
@@ -57,6 +70,28 @@ describeIf(why, 'the page of backups', () => {
     await expectAccessible(page);
     const { rows } = await panel.api.must<{ rows: object[] }>('find', { namespace: 'game', table: 'notes' });
     expect(rows).toHaveLength(1);
+  });
+
+  it('shows the newest of many backups, and more with each click', async () => {
+    const backups = join(panel.folder, 'backups');
+    const made = readdirSync(backups).filter((name) => /^backup-.*Z(-\d+)?$/.test(name));
+    copyBackups(join(backups, `${made[0]}`), 60);
+    await page.goto(`${panel.address}/#/backups`);
+    await page.reload();
+    const rows = page.getByRole('table', { name: 'All backups' }).getByRole('rowheader');
+    const older = page.getByRole('button', { name: 'Older backups' });
+    await page.getByText(`${made.length + 60} backups`).waitFor();
+    await expect.poll(() => rows.count()).toBe(25);
+    await older.click();
+    await expect.poll(() => rows.count()).toBe(50);
+    await older.click();
+    await expect.poll(() => rows.count()).toBe(made.length + 60);
+    await expect.poll(() => older.count()).toBe(0);
+    // The button is gone, and the keyboard goes on in the rows that came.
+    const focused = rows.nth(50).getByRole('link');
+    await expect.poll(() => focused.evaluate((link) => link === document.activeElement)).toBe(true);
+    await fits();
+    await expectAccessible(page);
   });
 
   it('has made no page complain', () => expect(browser.complaints).toEqual([]));

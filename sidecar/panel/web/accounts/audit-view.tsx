@@ -5,6 +5,7 @@ import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
+import { MoreButton } from '../components/more-button.tsx';
 import { Empty, Ready } from '../components/states.tsx';
 import { Moment } from '../components/time.tsx';
 import { api } from '../core/api.ts';
@@ -77,13 +78,7 @@ function Entries({ newest, person, search }: EntriesProps) {
         {t('accounts.entries', { count: shown.length })}
       </p>
       {shown.length === 0 ? <Empty icon="search" title={t('accounts.noEntries')} /> : <AuditTable entries={shown} />}
-      {more && (
-        <p class="below">
-          <Button busy={isReading} onClick={readOlder}>
-            {t('accounts.older')}
-          </Button>
-        </p>
-      )}
+      {more && <MoreButton label={t('accounts.older')} busy={isReading} onClick={readOlder} />}
     </>
   );
 }

@@ -1,8 +1,9 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BackupsAnswer, BackupView } from '#panel/shapes/backups.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { MoreButton } from '../components/more-button.tsx';
 import { PageFrame, Section } from '../components/page-frame.tsx';
 import { Empty, Ready } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
@@ -19,6 +20,8 @@ import { DrillState, RemoteState } from './backup-states.tsx';
 import { RestorePage } from './restore-page.tsx';
 
 const READ_MS = 1000;
+/** Backups that are shown at first, and more of them with each click. */
+const STEP = 25;
 /** In a row; the page of the backup has the tables of all. */
 const SHOWN_NAMESPACES = 4;
 
@@ -76,12 +79,53 @@ function Actions({ loaded, isBusy }: { loaded: Loaded<BackupsAnswer>; isBusy: bo
 }
 
 function Overview({ answer: { backups, drill, remote } }: { answer: BackupsAnswer }) {
+  return (
+    <>
+      <RemoteState remote={remote} />
+      <DrillState drill={drill} isExpected={remote !== null} />
+      <Section title={t('backups.all')}>
+        {backups.length === 0 ? <Empty icon="database" title={t('backups.none')} /> : <BackupList backups={backups} />}
+      </Section>
+    </>
+  );
+}
+
+/** The newest ones first. */
+function BackupList({ backups }: Pick<BackupsAnswer, 'backups'>) {
   const can = useCan();
-  const columns: Column<BackupView>[] = [
+  const frame = useRef<HTMLDivElement>(null);
+  const [shown, setShown] = useState(STEP);
+  useEffect(() => {
+    // The button may be gone: the focus goes to the first of the rows that came.
+    if (shown === STEP) return;
+    const row = frame.current?.querySelectorAll('tbody tr')[shown - STEP];
+    row?.querySelector('a')?.focus({ preventScroll: true });
+  }, [shown]);
+  const columns = columnsOf(can('backups.restore'));
+  return (
+    <>
+      <p class="soft small" role="status">
+        {t('backups.count', { count: backups.length })}
+      </p>
+      <div ref={frame}>
+        <DataTable
+          label={t('backups.all')}
+          columns={columns}
+          rows={backups.slice(0, shown)}
+          keyOf={({ where, name }) => `${where} ${name}`}
+        />
+      </div>
+      {backups.length > shown && <MoreButton label={t('backups.older')} onClick={() => setShown(shown + STEP)} />}
+    </>
+  );
+}
+
+function columnsOf(hasLinks: boolean): Column<BackupView>[] {
+  return [
     {
       title: t('backups.time'),
       cell: ({ time, where, name }) =>
-        can('backups.restore') ? (
+        hasLinks ? (
           <a href={linkTo('backups', [where, name])}>
             <Time iso={time} isAbsolute />
           </a>
@@ -97,24 +141,6 @@ function Overview({ answer: { backups, drill, remote } }: { answer: BackupsAnswe
     { title: t('backups.rows'), isNumber: true, cell: ({ rows }) => (rows === null ? '?' : number(rows)) },
     { title: t('backups.size'), isNumber: true, cell: ({ bytes: size }) => bytes(size) },
   ];
-  return (
-    <>
-      <RemoteState remote={remote} />
-      <DrillState drill={drill} isExpected={remote !== null} />
-      <Section title={t('backups.all')}>
-        {backups.length === 0 ? (
-          <Empty icon="database" title={t('backups.none')} />
-        ) : (
-          <DataTable
-            label={t('backups.all')}
-            columns={columns}
-            rows={backups}
-            keyOf={({ where, name }) => `${where} ${name}`}
-          />
-        )}
-      </Section>
-    </>
-  );
 }
 
 function namespacesOf(namespaces: readonly string[] | null) {
