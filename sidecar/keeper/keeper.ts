@@ -238,7 +238,7 @@ export class Keeper {
     else if (this.#isToGoBack()) {
       const { last, previous = null, chosen } = this.#options.choice.choice;
       const { count, withinMs } = this.#options.times.ends;
-      const reason = `${how}, the ${count}th time within ${Math.round(withinMs / 60_000)} minutes`;
+      const reason = `${how}, ${count} times within ${Math.round(withinMs / 60_000)} minutes`;
       this.#takeBack({ id: last?.id ?? '', from: previous, to: chosen }, reason, child.tail.lines());
       this.#start();
     } else this.#startAgain(how);

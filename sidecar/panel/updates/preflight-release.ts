@@ -8,17 +8,25 @@ const LIMIT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 65_536;
 
 /**
- * Runs a verified release once: it reads the configuration, tries its native parts, writes nothing, and reports itself.
+ * Runs a verified release once: it reads the configuration, tries its native parts, writes nothing, and reports itself. The signal
+ * ends it.
  *
  * @throws PanelError `update.invalid` with its last line
  */
-export async function preflightRelease(folder: string, configFile: string, manifest: ReleaseManifest): Promise<void> {
+export async function preflightRelease(
+  folder: string,
+  configFile: string,
+  manifest: ReleaseManifest,
+  signal: AbortSignal,
+): Promise<void> {
   const args = [join(folder, 'main.js'), '--preflight', '--config', configFile];
   const limits = { timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES, killSignal: 'SIGKILL', windowsHide: true } as const;
-  const { stdout } = await run(process.execPath, args, limits).catch((error: { stderr?: string; message: string }) => {
-    const line = (error.stderr ?? error.message).trim().split('\n').at(-1) ?? '';
-    throw invalidRelease(`it does not run here: ${line}`);
-  });
+  const { stdout } = await run(process.execPath, args, { ...limits, signal }).catch(
+    (error: { stderr?: string; message: string }) => {
+      const line = (error.stderr ?? error.message).trim().split('\n').at(-1) ?? '';
+      throw invalidRelease(`it does not run here: ${line}`);
+    },
+  );
   const facts = parsed(stdout);
   const isSame =
     facts?.version === manifest.version &&

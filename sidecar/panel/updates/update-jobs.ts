@@ -58,7 +58,7 @@ function downloadJob({ desk, config }: UpdateJobParts): JobKind<DownloadInput> {
           onFile: (share) => job.progress(0.8 * share),
           async prove(folder) {
             job.log('Running it once, so that it reads the configuration and writes nothing');
-            await preflightRelease(folder, config.file, zip.manifest);
+            await preflightRelease(folder, config.file, zip.manifest, job.signal);
           },
         });
         await desk.refresh();

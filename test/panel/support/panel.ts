@@ -18,6 +18,8 @@ export interface TestPanelOptions {
   readonly config?: ConfigChanges;
   /** Settings of the owner, written before the panel starts. */
   readonly settings?: NonNullable<NonNullable<ServeOptions['panel']>['preset']>;
+  /** Program that has started this sidecar. */
+  readonly start?: Pick<NonNullable<ServeOptions['panel']>, 'keeper' | 'isEmbedded'>;
   readonly now?: () => number;
   /** Default: `now`. */
   readonly monotonicNow?: () => number;
@@ -59,7 +61,7 @@ export async function startTestPanel(options: TestPanelOptions = {}): Promise<Te
     log: { write: (line) => void log.push(line) },
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.monotonicNow === undefined ? {} : { monotonicNow: options.monotonicNow }),
-    ...(options.settings === undefined ? {} : { panel: { preset: options.settings } }),
+    panel: { ...options.start, ...(options.settings === undefined ? {} : { preset: options.settings }) },
   });
   const panel = running.panel as RunningPanel;
   const { services, address } = panel;
