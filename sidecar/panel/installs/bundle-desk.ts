@@ -30,6 +30,8 @@ const STOP_MS = 30_000;
 /** FXServer tells a stop by a line, any other program not at all. */
 const UNTOLD_STOP_MS = { fxserver: 3000, command: 500 };
 const LOOK_MS = 25;
+/** FXServer is asked for its resources every five seconds. */
+const FIRST_ANSWER_MS = 6000;
 
 /** Stops and starts bundles of the running server through its console, and waits for what it reports. */
 export class BundleDesk {
@@ -39,10 +41,16 @@ export class BundleDesk {
     this.#options = options;
   }
 
-  /** Whether bundles of the running server can be stopped and started one by one. */
-  get isUsable(): boolean {
-    const { bundles } = this.#options;
-    return bundles.canTell('start') && bundles.canTell('stop');
+  /** Why these bundles of the running server cannot be stopped and started again, in English; null if they can. */
+  async whyNot(names: readonly string[], signal: AbortSignal): Promise<string | null> {
+    const { bundles, settings } = this.#options;
+    if (!bundles.canTell('start') || !bundles.canTell('stop'))
+      return 'there is no command that stops or starts a bundle';
+    if (settings.values.backend !== 'fxserver') return null;
+    const hidden = await this.#unknownOf(names, signal);
+    return hidden === null
+      ? null
+      : `the server does not tell whether ${hidden} runs; install it with the next start, or restart the server first`;
   }
 
   list(): Promise<BundleInfo[]> {
@@ -109,6 +117,16 @@ export class BundleDesk {
     // FXServer reads manifests at its start, and then at this command alone.
     if (settings.values.backend === 'fxserver' && names.length > 0) sendCommand('refresh', actor);
     for (const name of names) bundles.tell(name, 'start', actor);
+  }
+
+  /** A panel that found its server running has asked it only once this wait is over. */
+  async #unknownOf(names: readonly string[], signal: AbortSignal): Promise<string | null> {
+    const endsAt = performance.now() + FIRST_ANSWER_MS;
+    for (;;) {
+      const hidden = (await this.list()).find(({ name, state }) => names.includes(name) && state === 'unknown');
+      if (hidden === undefined || performance.now() >= endsAt) return hidden?.name ?? null;
+      await delay(LOOK_MS, undefined, { signal });
+    }
   }
 
   async #notStopped(names: readonly string[]): Promise<string[]> {

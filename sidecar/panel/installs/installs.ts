@@ -101,8 +101,10 @@ export class Installs {
     const record = await this.#recordOf(job, plan.root.path, plan.bundles);
     await settled(job.signal);
     await this.#options.gates.settled(job.signal);
+    const names = bundles.map(({ name }) => name);
+    const detail = apply === 'now' ? await this.desk.whyNot(names, job.signal) : null;
     const isUp = status().state === 'running';
-    if (apply === 'now' && isUp && !this.desk.isUsable) throw new PanelError('bundles.unavailable');
+    if (isUp && detail !== null) throw new PanelError('bundles.unavailable', { detail });
     job.signal.throwIfAborted();
     job.commit();
     this.#dropWaiting(job, plan.bundles);

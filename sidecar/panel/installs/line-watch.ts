@@ -1,3 +1,4 @@
+import { FX_NAME, readFxResourceLine } from '../console/fx-lines.ts';
 import { plainText } from '../console/line-text.ts';
 import type { ConsoleLine } from '../shapes/console.ts';
 import type { Backend } from '../shapes/server.ts';
@@ -10,8 +11,6 @@ export interface GateLines {
 const MAX_REASON_CHARS = 300;
 /** Standalone server: `FAILED  shop: its reason`. */
 const STANDALONE_FAILED = /\bFAILED\s+([\w.-]+): (.*)$/;
-/** Name of a resource in a line of FXServer, which often ends with a full stop. */
-const FX_NAME = '([\\w.-]*[\\w-])';
 /** FXServer, while it loads a resource (citizenfx/fivem: `ServerResources.cpp`, the runtimes of scripts). */
 const FX_FAILED = [
   new RegExp(`(?:Couldn't|Could not|Failed to) (?:find|load|start) resource "?${FX_NAME}`, 'i'),
@@ -21,8 +20,6 @@ const FX_FAILED = [
 /** A file that is missing: no resource is named, and the next one that starts is the one that asked for it. */
 const FX_NOT_LOADED = /Failed to load script /i;
 const FX_ERROR = /SCRIPT ERROR: (?:.*?)@@?([\w.-]+)[/\\]/;
-const FX_STARTED = new RegExp(`Started resource ${FX_NAME}`);
-const FX_STOPPED = new RegExp(`Stopping resource ${FX_NAME}`);
 
 export interface BundleErrors {
   readonly count: number;
@@ -79,12 +76,11 @@ export class LineWatch {
   }
 
   #readFx(line: string): void {
-    const [, started] = FX_STARTED.exec(line) ?? [];
-    const [, stopped] = FX_STOPPED.exec(line) ?? [];
+    const told = readFxResourceLine(line);
     const [, failed] = FX_FAILED.map((pattern) => pattern.exec(line)).find((match) => match !== null) ?? [];
     const [, faulty] = FX_ERROR.exec(line) ?? [];
-    if (started !== undefined) this.#takeStart(started);
-    if (stopped !== undefined) this.#takeStop(stopped);
+    if (told?.hasStarted === true) this.#takeStart(told.name);
+    if (told?.hasStarted === false) this.#takeStop(told.name);
     if (failed !== undefined) this.#fail(failed, line);
     else if (faulty !== undefined) this.#takeError(faulty, line);
     else if (FX_NOT_LOADED.test(line)) this.#notLoaded ??= line;

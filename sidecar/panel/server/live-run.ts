@@ -41,19 +41,25 @@ export interface RunReader {
 
 /** Panel contract, "Values": an FXServer that never answers counts as running then. */
 const LONGEST_START_MS = 60_000;
+/** Resources of the largest servers; any script can print such a line. */
+const MAX_TOLD = 4000;
 
 /** Process of the current run, and what the server reports of itself. Decides nothing: its news are events of the server control. */
 export class LiveRun {
   readonly process: GameProcess;
   /** null: an earlier sidecar has started the process. */
   readonly backend: ServerBackend | null;
-  health: Health | null = null;
   bundles: readonly BundleInfo[] | null = null;
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
   readonly #options: LiveRunOptions;
   readonly #reader: RunReader;
   readonly #run = randomUUID();
+  /** The console since the start of the process is known, and names what starts and stops. */
+  readonly #isTold: boolean;
+  /** Started by what the console has told; null: nothing so far. */
+  #told: Set<string> | null = null;
+  #answer: Health | null = null;
   #watch: HealthWatch | null = null;
 
   /** @throws LaunchError, or the system's error, if the server cannot be started */
@@ -61,9 +67,16 @@ export class LiveRun {
     this.#options = options;
     this.#reader = reader;
     this.backend = this.#openBackend(origin);
+    this.#isTold = origin.kind === 'new' && this.backend?.readLine !== undefined;
     this.process = this.#openProcess(origin);
     if (origin.kind === 'new' && this.process.pid !== null) this.#takeStart(this.process.pid);
     if (origin.kind === 'held' && this.backend?.ask) this.#watch = this.#newWatch(this.backend.ask);
+  }
+
+  /** The server's last answer. Resources that no answer names are those of its console. */
+  get health(): Health | null {
+    if (this.#told === null || this.#answer?.resources) return this.#answer;
+    return { players: this.#answer?.players ?? null, resources: [...this.#told] };
   }
 
   /** Ends the health checks, and resolves `ended`. */
@@ -107,6 +120,7 @@ export class LiveRun {
       onOutput: (stream, text, time) => {
         this.#options.console.append(stream, text, time);
         this.#watch?.noteOutput();
+        this.#readLine(text);
         if (this.backend?.isUpAt === 'line' && !isUp()) onEvent({ type: 'up' });
       },
       onMessage: (message) => this.backend?.take?.(message),
@@ -134,14 +148,23 @@ export class LiveRun {
     return Math.min(settings.values.hangSeconds * 1000, hangLimitMs() ?? Number.POSITIVE_INFINITY);
   }
 
+  #readLine(text: string): void {
+    const line = this.#isTold ? (this.backend?.readLine?.(text) ?? null) : null;
+    if (line === null) return;
+    this.#told ??= new Set();
+    if (!line.hasStarted) this.#told.delete(line.name);
+    else if (this.#told.size < MAX_TOLD) this.#told.add(line.name);
+    this.#reader.onBundles();
+  }
+
   #takeBundles(bundles: readonly BundleInfo[]): void {
     this.bundles = bundles;
     this.#reader.onBundles();
   }
 
   #takeHealth(health: Health): void {
-    const before = this.health?.resources?.join() ?? '';
-    this.health = health;
-    if ((health.resources?.join() ?? '') !== before) this.#reader.onBundles();
+    const before = this.health?.resources?.join();
+    this.#answer = health;
+    if (this.health?.resources?.join() !== before) this.#reader.onBundles();
   }
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '#scripts/servers/free-port.ts';
 import { testFolder } from '#support/test-folder.ts';
+import { FakeKeeper } from '../support/fake-keeper.ts';
 import { type Files, InstallRig } from '../support/install-rig.ts';
 import { fakeLine } from '../support/server-rig.ts';
 
@@ -17,6 +18,23 @@ function resourceOf(version: string, script = '', manifest = ''): Files {
   };
 }
 
+/** Starts `shop` and `bank`, which needs it, and not `idle`. */
+async function startFx(lines: readonly string[] = []): Promise<InstallRig> {
+  const root = testFolder();
+  const port = await freePort();
+  const config = [`endpoint_add_tcp "127.0.0.1:${port}"`, ...lines, 'ensure shop', 'ensure bank', ''];
+  writeFileSync(join(root, 'server.cfg'), config.join('\n'));
+  const bundles = {
+    shop: resourceOf('1.0.0'),
+    bank: resourceOf('1.0.0', '', "dependencies { 'shop' }"),
+    idle: resourceOf('1.0.0'),
+  };
+  const started = { backend: 'fxserver', startLine: `"${process.execPath}" "${FX_PROGRAM}"` } as const;
+  const rig = await InstallRig.start(bundles, started, root);
+  await rig.run();
+  return rig;
+}
+
 describe('on a running FXServer', () => {
   let rig: InstallRig;
   const texts = async () =>
@@ -24,19 +42,7 @@ describe('on a running FXServer', () => {
   const saidOf = async (pattern: RegExp) => (await texts()).filter((text) => pattern.test(text)).length;
 
   beforeAll(async () => {
-    const root = testFolder();
-    const port = await freePort();
-    writeFileSync(join(root, 'server.cfg'), `endpoint_add_tcp "127.0.0.1:${port}"\nensure shop\nensure bank\n`);
-    rig = await InstallRig.start(
-      {
-        shop: resourceOf('1.0.0'),
-        bank: resourceOf('1.0.0', '', "dependencies { 'shop' }"),
-        idle: resourceOf('1.0.0'),
-      },
-      { backend: 'fxserver', startLine: `"${process.execPath}" "${FX_PROGRAM}"` },
-      root,
-    );
-    await rig.run();
+    rig = await startFx();
   });
   afterAll(() => rig.stop());
 
@@ -114,6 +120,73 @@ describe('on a running FXServer', () => {
     expect(await rig.ended(back.body.status.id)).toMatchObject({ state: 'succeeded' });
     expect(rig.read('fresh/fxmanifest.lua')).toContain('0.1.0');
   });
+});
+
+describe('on an FXServer that never names its resources over HTTP', () => {
+  let rig: InstallRig;
+
+  beforeAll(async () => {
+    rig = await startFx(['# names no resources']);
+  });
+  afterAll(() => rig.stop());
+
+  it('the console says what runs', async () => {
+    const running = { bank: 'started 1.0.0', idle: 'stopped 1.0.0', shop: 'started 1.0.0' };
+    await expect.poll(() => rig.states()).toEqual(running);
+    await rig.owner.post('/api/bundles/bank/stop');
+    await expect.poll(() => rig.states()).toEqual({ ...running, bank: 'stopped 1.0.0' });
+    await rig.owner.post('/api/bundles/bank/start');
+    await expect.poll(() => rig.states()).toEqual(running);
+  });
+
+  it('a version that runs is stopped first, proven and kept; one that fails goes back', async () => {
+    const put = (version: string, script = '') =>
+      rig.ended(rig.put({ bundles: [{ name: 'shop', files: resourceOf(version, script) }] }));
+    expect((await put('1.1.0')).outcome.bundles).toMatchObject([{ from: '1.0.0', to: '1.1.0', state: 'kept' }]);
+    const { body } = await rig.owner.get<{ lines: { text: string }[] }>('/api/logs');
+    const typed = body.lines.map(({ text }) => text).filter((text) => text.startsWith('panel> '));
+    expect(typed.slice(-5)).toEqual(
+      ['stop bank', 'stop shop', 'refresh', 'start shop', 'start bank'].map((line) => `panel> ${line}`),
+    );
+    const failed = await put('1.2.0', 'throw new Error("no goods");');
+    expect(failed.outcome.bundles).toMatchObject([{ state: 'rolledBack' }]);
+    await expect.poll(() => rig.states()).toMatchObject({ bank: 'started 1.0.0', shop: 'started 1.1.0' });
+  });
+
+  it('one that is stopped stays stopped', async () => {
+    const { outcome } = await rig.ended(rig.put({ bundles: [{ name: 'idle', files: resourceOf('2.0.0') }] }));
+    expect(outcome.bundles).toMatchObject([{ to: '2.0.0', state: 'unproven' }]);
+    expect(await rig.states()).toMatchObject({ idle: 'stopped 2.0.0' });
+  });
+});
+
+it('nothing that may run is renamed if neither HTTP nor the console says what runs', async () => {
+  const root = testFolder();
+  const kept = { phase: 'live', startedAt: new Date().toISOString(), isUp: true, isToStart: false };
+  const note = JSON.stringify({ ...kept, backend: 'fxserver', serverRoot: root });
+  // The server ran on while the sidecar was replaced, so that its start was not seen.
+  const keeper = new FakeKeeper({ isResumed: true, serverPid: process.pid, note });
+  writeFileSync(join(root, 'server.cfg'), `endpoint_add_tcp "127.0.0.1:${await freePort()}"\nensure shop\n`);
+  const rig = await InstallRig.start({ shop: resourceOf('1.0.0') }, { backend: 'fxserver' }, root, {
+    keeper: keeper.link,
+  });
+  try {
+    const put = (apply: 'now' | 'later') =>
+      rig.ended(rig.put({ bundles: [{ name: 'shop', files: resourceOf('1.1.0') }], apply }));
+    expect(await rig.states()).toEqual({ shop: 'unknown 1.0.0' });
+    expect(await put('now')).toMatchObject({
+      state: 'failed',
+      error: 'bundles.unavailable',
+      message: expect.stringMatching(/whether shop runs/),
+    });
+    expect(rig.read('shop/fxmanifest.lua')).toContain('1.0.0');
+    expect((await put('later')).outcome.bundles).toMatchObject([{ state: 'unproven' }]);
+  } finally {
+    const exit = { code: 0, signal: null, failure: null };
+    const news = [{ type: 'exit', exit, hasMembers: false } as const, { type: 'end', isLeftOver: false } as const];
+    keeper.says({ type: 'news', news, isAgain: false, last: 2 });
+    await rig.stop();
+  }
 });
 
 describe('on a running program of any kind', () => {

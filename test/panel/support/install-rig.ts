@@ -74,12 +74,13 @@ export class InstallRig {
     bundles: Readonly<Record<string, Files>>,
     settings: NonNullable<TestPanelOptions['settings']> = {},
     root = testFolder(),
+    start: NonNullable<TestPanelOptions['start']> = {},
   ): Promise<InstallRig> {
     const folder = join(root, settings.backend === 'fxserver' ? 'resources' : 'bundles');
     for (const [name, files] of Object.entries(bundles)) writeFiles(join(folder, name), files);
     mkdirSync(folder, { recursive: true });
     const given = { backend: 'standalone', serverRoot: root, killWaitSeconds: 1, ...settings } as const;
-    const panel = await startTestPanel({ settings: given });
+    const panel = await startTestPanel({ settings: given, start });
     definePut(panel.services);
     const owner = await panel.owner();
     await owner.post('/api/settings', { bundleTools: true });

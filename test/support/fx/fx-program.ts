@@ -1,6 +1,6 @@
 /**
  * The fake FXServer as a process, for panels that start it: `server.cfg` of its folder, the console on standard input and
- * output, `/info.json` on the port of `endpoint_add_tcp`.
+ * output, `/info.json` on the port of `endpoint_add_tcp`; without its resources if the file has the line `# names no resources`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -14,7 +14,7 @@ class FxProgram extends FxServer {
   override exec(line: string): void {
     if (line === 'quit') process.exit(0);
     if (line === 'refresh') this.scan();
-    else if (!line.startsWith('endpoint_add_tcp')) super.exec(line);
+    else if (!line.startsWith('endpoint_add_tcp') && !line.startsWith('#')) super.exec(line);
   }
 
   override loadFile(resource: string, path: string): string | null {
@@ -35,10 +35,11 @@ class FxProgram extends FxServer {
 
 const config = readFileSync('server.cfg', 'utf8').split('\n');
 const port = Number(/^endpoint_add_tcp .*:(\d+)"$/m.exec(config.join('\n'))?.[1]);
+const isSilent = config.includes('# names no resources');
 const fx = new FxProgram(process.cwd());
 fx.scan();
 fx.startUp(config);
 createServer((request, response) =>
-  response.end(JSON.stringify(request.url === '/info.json' ? { resources: fx.startedNames } : [])),
+  response.end(JSON.stringify(request.url !== '/info.json' ? [] : isSilent ? {} : { resources: fx.startedNames })),
 ).listen(port, '127.0.0.1');
 createInterface(process.stdin).on('line', (line) => fx.exec(line));

@@ -1,3 +1,4 @@
+import type { FxResourceLine } from '#panel/console/fx-lines.ts';
 import type { GameProcess, Launch } from '../game-process.ts';
 
 /** Answer of a server to a health check. */
@@ -25,6 +26,8 @@ export interface ServerBackend {
   readonly ask: ((process: GameProcess, signal: AbortSignal, silence: Silence) => Promise<Health>) | null;
   /** Tells the server that folders of bundles have come or gone. Absent: it finds out by itself, or never. */
   readonly reread?: (process: GameProcess) => void;
+  /** Reads a line of the console for a bundle that starts or stops. Absent: this kind reports its bundles elsewhere, or never. */
+  readonly readLine?: (text: string) => FxResourceLine | null;
   /** Takes a message of the server's channel. */
   readonly take?: (message: unknown) => void;
 }

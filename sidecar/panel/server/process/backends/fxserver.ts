@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { readFxResourceLine } from '#panel/console/fx-lines.ts';
+import { plainText } from '#panel/console/line-text.ts';
 import { isRecord } from '#panel/is-record.ts';
 import { FX_USUAL_PROGRAMS } from '#panel/settings/fx-programs.ts';
 import type { SettingValues } from '#panel/settings/panel-settings.ts';
@@ -26,6 +28,7 @@ export function fxserverBackend(settings: SettingValues): ServerBackend {
     isUpAt: 'answer',
     ask: (_process, signal) => askFxServer(endpoint, signal),
     reread: (process) => void process.write('refresh'),
+    readLine: (text) => readFxResourceLine(plainText(text)),
   };
 }
 
