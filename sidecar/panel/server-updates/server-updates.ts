@@ -16,6 +16,7 @@ import { isTarget, type ServerVersions, type VersionedServer } from './server-ve
 const ENDINGS = ['.zip', '.tar', '.tar.gz', '.tar.xz'];
 /** Room for an unpacked game server. */
 const UNPACKED = { bytes: 2 ** 30, files: 10_000 };
+const STAGING = '.staging-';
 export const SERVER_PLACE = '{server}';
 
 export interface ServerUpdatesOptions {
@@ -146,8 +147,9 @@ export class ServerUpdatesDesk {
         const isUsed = choice.current === target || choice.previous === target;
         if (source === undefined || folder === null || isUsed) throw new PanelError('serverUpdates.target');
         mkdirSync(folder, { recursive: true, mode: 0o755 });
+        await removeCutOff(folder);
         await checkDiskSpace(folder, UNPACKED);
-        const staging = join(folder, `.staging-${randomBytes(6).toString('hex')}`);
+        const staging = join(folder, `${STAGING}${randomBytes(6).toString('hex')}`);
         try {
           job.log(`Unpacking ${target}`);
           const unpack = () => runWork('unpack-server', { source, target: staging }, { signal: job.signal });
@@ -178,6 +180,12 @@ export class ServerUpdatesDesk {
       },
     };
   }
+}
+
+/** Half a game server, which a crash has left: one is unpacked at a time. */
+async function removeCutOff(folder: string): Promise<void> {
+  const left = readNames(folder).filter((name) => name.startsWith(STAGING));
+  for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 function readNames(folder: string): string[] {

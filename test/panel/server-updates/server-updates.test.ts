@@ -88,6 +88,17 @@ describe('a version of the game server', () => {
     expect((await view()).updates.isOnTrial).toBe(false);
   });
 
+  it('that a crash has left half unpacked takes no room any more when the next one is unpacked', async () => {
+    const left = join(root, 'server-updates/versions/.staging-0123456789ab');
+    mkdirSync(left, { recursive: true });
+    writeFileSync(join(left, 'server.ts'), 'half');
+    putVersion('1');
+    expect((await view()).updates.candidates).toEqual([{ target: '1', isStaged: false }]);
+    await done('download');
+    expect(existsSync(left)).toBe(false);
+    expect((await view()).updates.candidates).toEqual([{ target: '1', isStaged: true }]);
+  });
+
   it('that waits can be taken back, and nothing to take back is refused', async () => {
     putVersion('1');
     await done('download');
