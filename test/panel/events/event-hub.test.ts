@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LineRing } from '#panel/console/line-ring.ts';
 import { EventHub } from '#panel/events/event-hub.ts';
 import type { LineSource } from '#panel/events/line-feed.ts';
+import { needs } from '#panel/http/route.ts';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
 import type { Permission } from '#panel/shapes/permissions.ts';
 
@@ -142,12 +143,18 @@ describe('a slow reader', () => {
     console.say(100, 'y'.repeat(1000));
     for (let count = 0; count < 10_000; count += 1) hub.publish('status', { count });
     hub.publish('bundles', ['a'], 'bundles.read');
+    for (const count of [1, 2, 3])
+      for (const id of ['a', 'b']) hub.publishJob({ id, count } as { id: string }, needs('bundles.read'));
     expect(slow.writableLength).toBeLessThan(200_000);
     slow.take();
     await settle();
     expect(slow.text).toContain('event: bundles\ndata: ["a"]');
     expect(slow.text.match(/event: status/g)).toHaveLength(2);
     expect(slow.text).toContain('event: status\ndata: {"count":9999}');
+    // A job is a kind of its own.
+    expect(slow.text.match(/event: job\ndata: .*/g)).toEqual(
+      ['a', 'b'].map((id) => `event: job\ndata: {"id":"${id}","count":3}`),
+    );
   });
 
   it('is not told afterwards what it may no longer see', async () => {

@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EditedFiles } from '#panel/shapes/installs.ts';
+import { secretOf } from '#support/config-folder.ts';
+import { SignedClient } from '#support/signed-client.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, CRASHES, FAILS, HANGS, InstallRig, WORKS } from '../support/install-rig.ts';
 
@@ -87,9 +89,13 @@ describe('on a running server', () => {
       { from: '1.1.0', to: '1.0.0', state: 'kept' },
     ]);
     expect(await rig.states()).toMatchObject({ shop: 'started 1.0.0', bank: 'started 1.0.0' });
+    // Also with the switch off.
+    await rig.owner.post('/api/settings', { bundleTools: false });
     expect((await rollback({ name: 'shop' })).outcome.bundles).toMatchObject([
       { from: '1.0.0', to: '1.1.0', state: 'kept' },
     ]);
+    expect(await rig.versionList('shop')).toContain('2 1.1.0 kept *');
+    await rig.owner.post('/api/settings', { bundleTools: true });
     expect((await rollback({ name: 'shop', version: 1 })).outcome.bundles).toMatchObject([{ to: '1.0.0' }]);
     expect((await rollback({ name: 'shop', version: 2 })).outcome.bundles).toMatchObject([{ to: '1.1.0' }]);
     for (const body of [{ name: 'nothing' }, { name: 'shop', version: 99 }, { name: '../shop' }]) {
@@ -98,6 +104,27 @@ describe('on a running server', () => {
         body: { error: 'bundleTools.unknown' },
       });
     }
+  });
+
+  it('the outcome names what went into quarantine inside the gate', async () => {
+    const api = new SignedClient({ address: rig.panel.apiAddress, kid: 'local', secret: secretOf('local') });
+    const tableOf = (name: string) => ({ name, primaryKey: ['id'], columns: [{ name: 'id', type: 'int64' }] });
+    const sync = (...names: string[]) =>
+      api.must('schema.sync', { namespace: 'game', schema: { tables: names.map(tableOf) } });
+    await sync('goods', 'prices', 'older');
+    await sync('goods', 'prices');
+    // It is up once the sync is done.
+    const file = join(testFolder(), 'synced');
+    const waits = `import { existsSync } from 'node:fs';
+      export default async () => {
+        while (!existsSync(${JSON.stringify(file)})) await new Promise((resolve) => setTimeout(resolve, 10));
+      };`;
+    const id = rig.put({ bundles: [{ name: 'bank', files: bundleOf('1.0.0', waits, { dependencies: ['shop'] }) }] });
+    await expect.poll(async () => (await rig.job(id)).message, { interval: 5 }).toBe('starting bank');
+    await sync('goods');
+    writeFileSync(file, '');
+    expect((await rig.ended(id)).outcome.quarantine).toEqual(['game.prices']);
+    await api.close();
   });
 
   it('keeps as many older versions as the owner wants', async () => {
@@ -320,5 +347,6 @@ describe('on a stopped server', () => {
     );
     expect(outcome.bundles).toMatchObject([{ state: 'unproven' }]);
     expect(existsSync(join(elsewhere, '.panel/versions/shop'))).toBe(true);
+    expect(statSync(join(elsewhere, '.panel')).mode & 0o777).toBe(0o700);
   });
 });

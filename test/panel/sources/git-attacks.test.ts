@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HostPolicy, type HostPolicyOptions } from '#panel/network/host-policy.ts';
 import { Git } from '#panel/sources/git/git.ts';
@@ -35,9 +35,9 @@ const ERROR = `ERR token is ${GIT_TOKEN}`;
 const TELLING = `${(ERROR.length + 4).toString(16).padStart(4, '0')}${ERROR}`;
 const AUTHOR = { name: 'owner', email: 'owner@panel.invalid' };
 
-async function newRepository(): Promise<Repository> {
+async function newRepository(program: string | null = null): Promise<Repository> {
   const folder = testFolder();
-  const repository = new Repository(new Git(new GitProgram(null), folder), join(folder, 'shop.git'));
+  const repository = new Repository(new Git(new GitProgram(program), folder), join(folder, 'shop.git'));
   await repository.create();
   return repository;
 }
@@ -148,6 +148,23 @@ describe('git itself', () => {
     } finally {
       vi.unstubAllEnvs();
     }
+  });
+
+  it('reads no configuration of the system and none of a user', async () => {
+    const folder = testFolder();
+    const [system, program] = [join(folder, 'gitconfig'), join(folder, 'git')];
+    const hostile = '[alias]\n\tmine = rev-parse --git-dir\n';
+    writeFileSync(system, hostile);
+    // A git whose /etc/gitconfig is this file: only its own switches keep it from that.
+    writeFileSync(program, `#!/bin/sh\nexport GIT_CONFIG_SYSTEM="\${GIT_CONFIG_SYSTEM-${system}}"\nexec git "$@"\n`);
+    chmodSync(program, 0o755);
+    const repository = await newRepository(program);
+    expect(execFileSync(program, [`--git-dir=${repository.folder}`, 'mine'], { encoding: 'utf8' })).toContain(
+      'shop.git',
+    );
+    writeFileSync(join(dirname(repository.folder), 'home/.gitconfig'), hostile);
+    await expect(repository.run(['mine'])).rejects.toThrow("'mine' is not a git command");
+    expect((await repository.text(['config', '--list', '--show-scope'])).match(/^(system|global)/m)).toBeNull();
   });
 
   it('commits no link of a folder and reads none', async () => {

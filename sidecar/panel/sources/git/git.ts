@@ -74,7 +74,6 @@ const CONFIG: readonly string[] = [
 
 const VARIABLES = {
   GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_SYSTEM: devNull,
   GIT_CONFIG_GLOBAL: devNull,
   GIT_ATTR_NOSYSTEM: '1',
   GIT_TERMINAL_PROMPT: '0',
