@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
     const handlers = createHandlers(base, buffer, gate);
     const calls = new CallWatch();
     const backups = new BackupDesk({
-      ...{ ...base, gate, writeBuffer: buffer },
+      ...{ ...base, gate, writeBuffer: buffer, continuous },
       ...{ environment: process.env, program: `${process.argv[1]}` },
     });
     const lent = {

@@ -38,7 +38,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Description>> = {
   'POST /api/command': { summary: 'Type one line on the console', answer: 'nothing else' },
   'GET /api/backups': {
     summary: 'Backups on this machine and off it',
-    answer: '`backups`, `drill`, `remote`: `reachable`, `error`; `status`',
+    answer: '`backups`, `drill`, `remote`: `reachable`, `error`; `continuous`: `lagSeconds`, `isLate`; `status`',
   },
   'POST /api/backups/make': { summary: 'Make a backup now', answer: '`status`' },
   'GET /api/players': {

@@ -24,6 +24,8 @@ export interface BackupDeskParts {
   readonly gate: NamespaceGate;
   readonly catalog: { forget(namespace: string): void };
   readonly writeBuffer: WriteBuffer | null;
+  /** Copies each write off the machine; null if it is not configured. */
+  readonly continuous: { lag(): BackupOverview['continuous'] } | null;
   readonly log: EngineLog;
 }
 
@@ -45,6 +47,8 @@ export interface BackupOverview {
   readonly drill: DrillResult | null;
   /** Null if there is no place off this machine. */
   readonly remote: ListedRemote['state'] | null;
+  /** Copy of each write; null if it is not configured. */
+  readonly continuous: { readonly lagSeconds: number; readonly isLate: boolean } | null;
 }
 
 /** A backup of the list. */
@@ -85,7 +89,7 @@ export class BackupDesk {
   }
 
   async list(signal: AbortSignal): Promise<BackupOverview> {
-    const { config, environment } = this.#parts;
+    const { config, environment, continuous } = this.#parts;
     const local = listBackups(config.backup.folder).map(
       ({ name, manifest }): ListedBackup => ({
         ...{ name, time: manifest.time, where: 'local', rows: rowsOf(manifest) },
@@ -102,7 +106,7 @@ export class BackupDesk {
     );
     const backups = [...local, ...there].toSorted((a, b) => b.time.localeCompare(a.time));
     const drill = new DrillBook(config.dataFolder).read()?.last ?? null;
-    return { backups, drill, remote: remote?.state ?? null };
+    return { backups, drill, remote: remote?.state ?? null, continuous: continuous?.lag() ?? null };
   }
 
   /**

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { listBackups } from '../backup/backup-folder.ts';
-import { lastCopied } from '../backup/continuous/continuous-backup.ts';
+import { LATE_SECONDS, lastCopied } from '../backup/continuous/continuous-backup.ts';
 import { DrillBook, isDrillOverdue } from '../backup/remote/drill-book.ts';
 import { RemoteBackups } from '../backup/remote/remote-backups.ts';
 import { isNewestUnsent } from '../backup/remote/sent-index.ts';
@@ -10,7 +10,6 @@ import { type Finding, privateFinding } from './doctor-files.ts';
 
 const HOUR_MS = 3_600_000;
 const ANSWER_MS = 15_000;
-const LATE_SECONDS = 60;
 const what = 'backup';
 const OFF_MACHINE = 'off machine';
 

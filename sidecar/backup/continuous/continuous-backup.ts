@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const STEADY_MS = 60_000;
 const STOP_MS = 15_000;
 /** From this lag on the log says so, once until it is over. */
-const LATE_SECONDS = 60;
+export const LATE_SECONDS = 60;
 /** Line of its log that is repeated. */
 const MOST_LINE = 500;
 
@@ -68,6 +68,12 @@ export class ContinuousBackup {
   /** Seconds since everything that was written was at the second place. */
   lagSeconds(): number {
     return Math.max(0, (Date.now() - this.#copiedAt) / 1000);
+  }
+
+  /** For the owner's eyes. */
+  lag(): { readonly lagSeconds: number; readonly isLate: boolean } {
+    const lagSeconds = Math.floor(this.lagSeconds());
+    return { lagSeconds, isLate: lagSeconds > LATE_SECONDS };
   }
 
   /** After the engine: the last writes are copied first. */
@@ -178,8 +184,7 @@ export class ContinuousBackup {
   }
 
   #tellLate(): void {
-    const lagSeconds = Math.floor(this.lagSeconds());
-    const isLate = lagSeconds > LATE_SECONDS;
+    const { lagSeconds, isLate } = this.lag();
     if (isLate === this.#isLate || this.#isStopped) return;
     this.#isLate = isLate;
     if (isLate)

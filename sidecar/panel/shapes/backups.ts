@@ -32,6 +32,8 @@ export interface BackupsAnswer {
   readonly drill: DrillView | null;
   /** null: no place off this machine is configured. */
   readonly remote: { readonly reachable: boolean; readonly error: string | null } | null;
+  /** Copy of each write (`backup.continuous`): seconds since everything was off the machine; null if it is not configured. */
+  readonly continuous: { readonly lagSeconds: number; readonly isLate: boolean } | null;
   /** Last job of backups that the account may read. */
   readonly status: JobView | null;
 }

@@ -3,6 +3,7 @@ import type { BackupsAnswer } from '#panel/shapes/backups.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
 import { secretOf } from '#support/config-folder.ts';
 import { SignedClient } from '#support/signed-client.ts';
+import { testFolder } from '#support/test-folder.ts';
 import { useSidecarProgram } from '../support/backup-program.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 
@@ -46,8 +47,12 @@ async function ended(path: string, body: object = {}): Promise<JobView> {
 
 describe('backups of the panel', () => {
   it('are made, listed with what they hold, and compared with what is there now', async () => {
-    expect(await read()).toEqual({ ok: true, backups: [], drill: null, remote: null, status: null });
-    expect(await ended('make')).toMatchObject({ state: 'succeeded', outcome: { rows: 3, remote: null } });
+    const nothing = { ok: true, backups: [], drill: null, remote: null, continuous: null, status: null };
+    expect(await read()).toEqual(nothing);
+    expect(await ended('make')).toMatchObject({
+      ...{ state: 'succeeded', outcome: { rows: 3, remote: null } },
+      message: expect.stringMatching(/^Made backup-\S+: 3 rows, \d+ kB$/),
+    });
     const [backup] = (await read()).backups;
     expect(backup).toMatchObject({ where: 'local', namespaces: expect.arrayContaining(['game']), rows: 3 });
     await insert(4);
@@ -96,4 +101,17 @@ describe('backups of the panel', () => {
     });
     expect(await rows()).toEqual([1, 2, 3, 4]);
   });
+});
+
+it('tell how far the copy of each write is behind', async () => {
+  const remote = { type: 'folder', path: testFolder() };
+  const backup = { remote, continuous: { program: '/no/such/program' } };
+  const other = await startTestPanel({ config: { backup } });
+  try {
+    const client = await other.owner();
+    const { body } = await client.get<BackupsAnswer>('/api/backups');
+    expect(body.continuous).toEqual({ lagSeconds: expect.any(Number), isLate: false });
+  } finally {
+    await other.stop();
+  }
 });

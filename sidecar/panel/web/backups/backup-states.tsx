@@ -1,7 +1,7 @@
 import type { BackupsAnswer, DrillView } from '#panel/shapes/backups.ts';
 import { Notice } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
-import { number } from '../core/format.ts';
+import { duration, number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
 
 /** Whether backups leave this machine. */
@@ -18,6 +18,20 @@ export function RemoteState({ remote }: Pick<BackupsAnswer, 'remote'>) {
     <Notice kind="bad">
       <p>{t('backups.unreachable')}</p>
       {remote.error !== null && <p class="soft">{remote.error}</p>}
+    </Notice>
+  );
+}
+
+/** Age of the copy of each write. */
+export function ContinuousState({ continuous }: Pick<BackupsAnswer, 'continuous'>) {
+  if (continuous === null) return null;
+  const { lagSeconds, isLate } = continuous;
+  const text = t(isLate ? 'backups.continuousLate' : 'backups.continuous', { span: duration(lagSeconds * 1000) });
+  return isLate ? (
+    <Notice kind="bad">{text}</Notice>
+  ) : (
+    <Notice kind="good" icon="check">
+      {text}
     </Notice>
   );
 }

@@ -16,7 +16,7 @@ import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 import { type Loaded, useLoaded } from '../core/use-loaded.ts';
 import { BackupJob, isUnderWay } from './backup-job.tsx';
-import { DrillState, RemoteState } from './backup-states.tsx';
+import { ContinuousState, DrillState, RemoteState } from './backup-states.tsx';
 import { RestorePage } from './restore-page.tsx';
 
 const READ_MS = 1000;
@@ -78,10 +78,11 @@ function Actions({ loaded, isBusy }: { loaded: Loaded<BackupsAnswer>; isBusy: bo
   );
 }
 
-function Overview({ answer: { backups, drill, remote } }: { answer: BackupsAnswer }) {
+function Overview({ answer: { backups, drill, remote, continuous } }: { answer: BackupsAnswer }) {
   return (
     <>
       <RemoteState remote={remote} />
+      <ContinuousState continuous={continuous} />
       <DrillState drill={drill} isExpected={remote !== null} />
       <Section title={t('backups.all')}>
         {backups.length === 0 ? <Empty icon="database" title={t('backups.none')} /> : <BackupList backups={backups} />}
