@@ -12,6 +12,8 @@ const RENEW_EVERY_MS = 3000;
 const RENEWAL_TIMEOUT_MS = 5000;
 const RELEASE_TIMEOUT_MS = 10_000;
 const ASK_AGAIN_MS = 200;
+/** Far below the time after which another sidecar takes a lease. */
+const FRESH_MS = 1000;
 
 export interface LeasesOptions {
   /** Id of this sidecar; it takes over its own old leases at once. */
@@ -138,6 +140,8 @@ export class Lease {
   readonly #onOver: () => void;
   readonly #timer: NodeJS.Timeout;
   #renewedAt: number;
+  /** Monotonic; before the last renewal that the database has confirmed. */
+  #confirmedAt = Number.NEGATIVE_INFINITY;
   #isLost = false;
   /** Never rejects. */
   #renewal: Promise<void> = Promise.resolve();
@@ -160,8 +164,24 @@ export class Lease {
   }
 
   /** @throws ApiError `conflict_retry` if another sidecar has taken the lease */
-  async check(bounds: CallBounds): Promise<void> {
-    if (this.#isLost || !(await this.#calls.renewLease(this.next(), bounds))) throw this.lost();
+  check(bounds: CallBounds): Promise<void> {
+    return this.checkBy((row) => this.#calls.renewLease(row, bounds));
+  }
+
+  /** The same, on a connection of the caller. */
+  async checkBy(renew: (row: LeaseRow) => Promise<boolean>): Promise<void> {
+    const now = this.#monotonic();
+    if (this.#isLost || !(await renew(this.next()))) throw this.lost();
+    this.#confirmedAt = now;
+  }
+
+  /** A check has succeeded within the last second, so that no other sidecar can have taken the lease. */
+  get isFresh(): boolean {
+    return !this.#isLost && this.#monotonic() - this.#confirmedAt < FRESH_MS;
+  }
+
+  #monotonic(): number {
+    return (this.#options.monotonicNow ?? (() => performance.now()))();
   }
 
   lost(): LeaseLostError {

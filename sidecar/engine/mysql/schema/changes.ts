@@ -140,6 +140,6 @@ async function checkPlace(connection: SchemaConnection, { object, physical }: Re
   if (!(await tableMarks(connection, [physical])).has(physical)) {
     throw refusal(object, 'what was kept of it is no longer in the database; purge it');
   }
-  const fault = object.kind === 'table' ? await nameFault(connection, namespace, table) : null;
-  if (fault !== null) throw refusal(object, fault);
+  const fault = object.kind === 'table' ? await nameFault(connection, namespace, [table]) : null;
+  if (fault !== null) throw refusal(object, fault.reason);
 }

@@ -3,6 +3,7 @@ import { outOfRangeSql } from '#engine/sql/schema/checks.ts';
 import type { SchemaDialect } from '#engine/sql/schema/connection.ts';
 import { MYSQL_DIALECT, quoted } from '../dialect.ts';
 import { tableOptions } from './ddl.ts';
+import { tableMarks } from './inspect.ts';
 import { columnType, type Flavour } from './types.ts';
 
 export function schemaDialect(flavour: Flavour): SchemaDialect {
@@ -17,7 +18,7 @@ export function schemaDialect(flavour: Flavour): SchemaDialect {
     guardSql: '',
     misfitSql: (from, to) =>
       outOfRangeSql(quoted(from.name), to, (expression, scale) => `TRUNCATE(${expression}, ${scale})`),
-    takenSql: 'SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
+    takenNames: async (connection, names) => new Set((await tableMarks(connection, names)).keys()),
     lockRowsSql: ' FOR UPDATE',
     nowMsSql: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
     keepSql: (key = '') => `ON DUPLICATE KEY UPDATE ${quoted(key)} = ${quoted(key)}`,

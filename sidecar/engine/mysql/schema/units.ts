@@ -85,7 +85,7 @@ function newColumns(unit: ChangeUnit | RestoreColumnUnit): string[] {
 }
 
 async function createTable({ connection, namespace, revision, flavour }: ChangeContext, table: Table): Promise<void> {
-  const next = (await rememberedLastId(connection, namespace, table.name)) + 1n;
+  const next = hasGenerator(table) ? (await rememberedLastId(connection, namespace, table.name)) + 1n : 1n;
   const physical = physicalTable(namespace, table.name);
   await connection.run(createTableSql({ physical, table, flavour, revision, nextId: next }));
 }

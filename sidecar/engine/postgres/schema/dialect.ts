@@ -1,6 +1,6 @@
 import { physicalTable } from '#engine/model/physical-names.ts';
 import { outOfRangeSql } from '#engine/sql/schema/checks.ts';
-import type { TransactionalDialect } from '#engine/sql/schema/connection.ts';
+import type { SchemaConnection, TransactionalDialect } from '#engine/sql/schema/connection.ts';
 import { POSTGRES_DIALECT, quoted } from '../dialect.ts';
 import { changeTable } from './alter.ts';
 import { createIndexSql, createTableSql, renameTableSql, typeSql } from './ddl.ts';
@@ -18,7 +18,7 @@ export const POSTGRES_SCHEMA: TransactionalDialect = {
   guardSql: '',
   misfitSql: (from, to) =>
     outOfRangeSql(quoted(from.name), to, (expression, scale) => `trunc(${expression}::numeric, ${scale})`),
-  takenSql: 'SELECT 1 FROM pg_class WHERE relname = ? AND relnamespace = current_schema()::regnamespace',
+  takenNames,
   lockRowsSql: ' FOR UPDATE',
   nowMsSql: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   keepSql: (...key) => `ON CONFLICT (${key.map((name) => `"${name}"`).join(', ')}) DO NOTHING`,
@@ -34,3 +34,10 @@ export const POSTGRES_SCHEMA: TransactionalDialect = {
   raiseLastId,
   randomSql: 'gen_random_uuid()',
 };
+
+async function takenNames(connection: SchemaConnection, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const places = names.map(() => '?').join(', ');
+  const sql = `SELECT relname FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relname IN (${places})`;
+  return new Set((await connection.rows(sql, names)).map(([name]) => String(name)));
+}

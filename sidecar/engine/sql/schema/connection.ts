@@ -21,11 +21,10 @@ export interface SchemaDialect extends Pick<SqlDialect, 'quoted' | 'placeholder'
   readonly guardSql: string;
   /** Condition that holds for a value, never NULL, that does not fit another column; both exact numbers, or both text. */
   misfitSql(from: Column, to: Column): string;
-  /**
-   * Query with the name of a table as its one `?`: returns a row if the database already has something of that name. Null
-   * if the database holds no tables of other programs.
-   */
-  readonly takenSql: string | null;
+  /** The names that the database already has for something. Null if it holds no tables of other programs. */
+  readonly takenNames:
+    | ((connection: SchemaConnection, names: readonly string[]) => Promise<ReadonlySet<string>>)
+    | null;
   /** End of a SELECT whose rows stay as they are until the transaction ends; empty if nothing else writes meanwhile. */
   readonly lockRowsSql: string;
   /** Epoch milliseconds by the clock of the database. */

@@ -25,23 +25,26 @@ export async function checkedTransitions(
 
 /** A server's database may hold tables of other programs, which are never touched. */
 async function checkNames(connection: SchemaConnection, { namespace, steps }: SchemaChange): Promise<void> {
-  for (const step of steps) {
-    if (step.kind !== 'createTable' && step.kind !== 'renameTable') continue;
-    const name = step.kind === 'createTable' ? step.table.name : step.to;
-    const reason = await nameFault(connection, namespace, name);
-    if (reason !== null) throw new ApiError('unsupported_change', `table ${namespace}.${name}: ${reason}`);
-  }
+  const tables = steps.flatMap((step) => {
+    if (step.kind === 'createTable') return [step.table.name];
+    return step.kind === 'renameTable' ? [step.to] : [];
+  });
+  const fault = await nameFault(connection, namespace, tables);
+  if (fault !== null) throw new ApiError('unsupported_change', `table ${namespace}.${fault.table}: ${fault.reason}`);
 }
 
-/** Why a new table cannot have its physical name; null if it can. */
+/** The first of the new tables that cannot have its physical name, and why; null if all can. */
 export async function nameFault(
   connection: SchemaConnection,
   namespace: string,
-  table: string,
-): Promise<string | null> {
-  const { takenSql } = connection.dialect;
-  if (takenSql === null) return null;
-  const physical = connection.physicalTable(namespace, table);
-  const rows = await connection.rows(takenSql, [physical]);
-  return rows.length === 0 ? null : `the database has something else named ${physical}; rename or remove that first`;
+  tables: readonly string[],
+): Promise<{ readonly table: string; readonly reason: string } | null> {
+  const { takenNames } = connection.dialect;
+  if (takenNames === null || tables.length === 0) return null;
+  const physicalOf = (table: string): string => connection.physicalTable(namespace, table);
+  const taken = await takenNames(connection, tables.map(physicalOf));
+  const table = tables.find((name) => taken.has(physicalOf(name)));
+  if (table === undefined) return null;
+  const reason = `the database has something else named ${physicalOf(table)}; rename or remove that first`;
+  return { table, reason };
 }

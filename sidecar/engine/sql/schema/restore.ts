@@ -65,8 +65,8 @@ async function restoreTable(
 ): Promise<Restored> {
   const { namespace, table: name } = object;
   const table = restorableTable(object, definition, schema);
-  const fault = await nameFault(connection, namespace, name);
-  if (fault !== null) throw refusal(object, fault);
+  const fault = await nameFault(connection, namespace, [name]);
+  if (fault !== null) throw refusal(object, fault.reason);
   const place = connection.physicalTable(namespace, name);
   await renameTable(connection, table, physical, place);
   await raiseRemembered(connection, namespace, table);

@@ -18,7 +18,7 @@ export const SQLITE_SCHEMA: TransactionalDialect = {
     if (to.type === 'string') return `length(${column}) > ${Number(to.length)}`;
     return `fits_number(${column}, '${numberText(from)}', '${numberText(to)}') = 0`;
   },
-  takenSql: null,
+  takenNames: null,
   lockRowsSql: '',
   nowMsSql: NOW_MS_SQL,
   keepSql: (...key) => `ON CONFLICT (${key.map((name) => `"${name}"`).join(', ')}) DO NOTHING`,

@@ -62,6 +62,8 @@ export class WorkerLink {
   /** `close` did not wait for the thread. */
   #isGivenUp = false;
   #isDiskFull = false;
+  /** Whether the thread has answered a call. */
+  #hasAnswered = false;
   #opened = Promise.withResolvers<string | null>();
   #closed = Promise.withResolvers<void>();
 
@@ -72,6 +74,7 @@ export class WorkerLink {
   }
 
   #newThread(): WorkerThread {
+    this.#hasAnswered = false;
     return new WorkerThread(this.#settings, {
       onMessage: (message) => this.#receive(message),
       onError: (error) => this.#events.log('error', 'database worker failed', { problem: faultPlace(error) }),
@@ -87,6 +90,11 @@ export class WorkerLink {
   /** As the worker has reported last. */
   get isDiskFull(): boolean {
     return this.#isDiskFull;
+  }
+
+  /** The thread has calls, and has answered none yet. */
+  get isStarting(): boolean {
+    return this.#thread.isStarted && !this.#hasAnswered;
   }
 
   /** Calls that the worker has, given up or not. */
@@ -146,6 +154,7 @@ export class WorkerLink {
   }
 
   #settle(answers: readonly Answer[], commits: number): void {
+    this.#hasAnswered = true;
     const overBudget: PendingCall[] = [];
     for (const { sequence, value, failure, ranMs } of answers) {
       const outstanding = this.#outstanding.take(sequence);

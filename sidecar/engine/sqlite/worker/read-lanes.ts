@@ -9,6 +9,8 @@ const MIDDLE_BUDGET_MS = 250;
 const MAX_BATCH = 64;
 /** Idle readers help if the quick reader has had its batch for longer than this. */
 const HELP_AFTER_MS = 3;
+/** The same while the quick reader starts: a second thread that starts beside it would only slow both down. */
+const HELP_STARTING_MS = 500;
 
 /**
  * Reads in lanes. The first reader runs quick reads in batches. Every statement there has a budget; a statement that
@@ -71,7 +73,8 @@ export class ReadLanes {
       this.#quick.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
       this.#sentAt = now;
     }
-    if (this.#quickQueue.length === 0 || now - this.#sentAt < HELP_AFTER_MS) return;
+    const helpAfterMs = this.#quick.isStarting ? HELP_STARTING_MS : HELP_AFTER_MS;
+    if (this.#quickQueue.length === 0 || now - this.#sentAt < helpAfterMs) return;
     const helper = this.#slow.find((link) => link.outstanding === 0);
     helper?.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
   }
