@@ -44,11 +44,15 @@ interface SettledJournals {
   readonly answered: Notes;
 }
 
-/** Has the sidecars of these journals apply what waits. Those that may live get 15 s for it. */
+/**
+ * Has the sidecars of these journals apply what waits. Those that may live get 15 s for it. `isEnough` ends the wait before all of
+ * them have answered.
+ */
 export async function settleJournals(
   engine: Engine,
   journals: readonly string[],
   signal: AbortSignal,
+  isEnough: (answered: Notes) => boolean = () => false,
 ): Promise<SettledJournals> {
   const known = await notesOf(engine, journals);
   if (journals.length === 0) return { known, answered: new Map() };
@@ -58,7 +62,7 @@ export async function settleJournals(
     const note = known.get(journal);
     return note?.isRunning === true && present.has(note.instance);
   });
-  return { known, answered: asked.length === 0 ? new Map() : await answersOf(engine, asked, signal) };
+  return { known, answered: asked.length === 0 ? new Map() : await answersOf(engine, asked, signal, isEnough) };
 }
 
 /** For the owner, when the backup is made. */
@@ -89,7 +93,12 @@ function notHeld(journal: string, answer: JournalNote | null, known: JournalNote
 }
 
 /** Notes of the boxes that have carried out a request, at most `ANSWER_MS` later; one backup at a time. */
-async function answersOf(engine: Engine, journals: readonly string[], signal: AbortSignal): Promise<Notes> {
+async function answersOf(
+  engine: Engine,
+  journals: readonly string[],
+  signal: AbortSignal,
+  isEnough: (answered: Notes) => boolean,
+): Promise<Notes> {
   const lease = await engine.leases.hold(LEASE, { deadline: performance.now() + TURN_MS }, TURN_MS);
   if (lease === null) return new Map();
   const request = randomUUID();
@@ -97,8 +106,8 @@ async function answersOf(engine: Engine, journals: readonly string[], signal: Ab
   try {
     await writeRequest(engine, request, statementBounds());
     for (;;) {
-      const notes = [...(await notesOf(engine, journals))].filter(([, note]) => note?.request === request);
-      if (notes.length === journals.length || performance.now() > deadline) return new Map(notes);
+      const notes = new Map([...(await notesOf(engine, journals))].filter(([, note]) => note?.request === request));
+      if (notes.size === journals.length || isEnough(notes) || performance.now() > deadline) return notes;
       await wait(ASK_AGAIN_MS, undefined, { signal });
     }
   } finally {

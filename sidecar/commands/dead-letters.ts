@@ -1,17 +1,18 @@
 import { isJsonObject, parseJson, writeJson } from '#protocol/json.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
-import type { DeadLetter, QueueCalls } from '../engine/queues.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { DeadLetter } from '../engine/queues.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
-import { letterProspect } from '../write-behind/letter-prospect.ts';
 import { UsageError } from './arguments.ts';
 import type { CommandIo } from './command-process.ts';
+import { letterProspects } from './letter-prospects.ts';
 import { alignedLines, visibleText } from './lines.ts';
 import { checkThere, withEngine } from './with-engine.ts';
 
 const USAGE = 'expected: dead-letters list, dead-letters retry [ID…] or dead-letters discard [ID…]; no ID means all';
 
 interface LetterWork {
-  readonly queues: QueueCalls;
+  readonly engine: Engine;
   /** Listed under `writeBehind.namespaces`. */
   readonly isBuffered: (namespace: string) => boolean;
   readonly io: CommandIo;
@@ -31,11 +32,11 @@ export async function runDeadLetters(
   if (action === 'list' && ids.length > 0) throw new UsageError('dead-letters list takes no ID');
   checkThere(config.database);
   const isBuffered = (namespace: string): boolean => config.writeBehind.namespaces.has(namespace);
-  return withEngine(config.database, io, async ({ queues }) => {
-    const letters = await patiently(() => queues.listLetters(null, statementBounds()));
+  return withEngine(config.database, io, async (engine) => {
+    const letters = await patiently(() => engine.queues.listLetters(null, statementBounds()));
     if (action === 'list') return printList(letters, io);
     const { chosen, areAllKnown } = choose(letters, ids, io);
-    const work: LetterWork = { queues, isBuffered, io };
+    const work: LetterWork = { engine, isBuffered, io };
     const isDone = action === 'retry' ? await retryAll(work, chosen) : await discardAll(work, chosen);
     return isDone && areAllKnown;
   });
@@ -51,39 +52,23 @@ function choose(letters: readonly DeadLetter[], ids: readonly string[], io: Comm
 
 /** Only asks for it: the owner of the queue takes the letter in its turn, so that the order stays the queue's own. */
 async function retryAll(work: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
-  const { queues, io } = work;
+  const { engine, io } = work;
   let isDone = true;
   for (const letter of letters) {
-    const isThere = await patiently(() => queues.wantRetry(letter.id, statementBounds()));
+    const isThere = await patiently(() => engine.queues.wantRetry(letter.id, statementBounds()));
     if (isThere) io.print(`will be tried again: ${nameOf(letter)}`);
     else io.printError(`is gone already: ${nameOf(letter)}`);
     isDone = isThere && isDone;
   }
-  for (const namespace of new Set(letters.map((letter) => letter.namespace))) {
-    io.print(await prospectOf(namespace, work));
-  }
+  const namespaces = new Set(letters.map(({ namespace }) => namespace));
+  for (const line of await letterProspects(namespaces, work)) io.print(line);
   return isDone;
 }
 
-/** The sidecar that will try again, and when; or why none will. */
-async function prospectOf(namespace: string, work: LetterWork): Promise<string> {
-  const prospect = await patiently(() => letterProspect(namespace, work, statementBounds()));
-  switch (prospect.kind) {
-    case 'notListed':
-      return `warning: ${namespace} is not listed under writeBehind.namespaces of this configuration; the letters wait until a sidecar runs that lists it`;
-    case 'nobody':
-      return `warning: no sidecar has buffered ${namespace} in this database; the letters wait until a sidecar runs that lists it`;
-    case 'served':
-      return `${namespace}: the sidecar with journal ${prospect.journals.join(' or ')} puts them at the end of its queue within about ten seconds; a letter that is still listed then has failed again`;
-    default:
-      return prospect satisfies never;
-  }
-}
-
-async function discardAll({ queues, io }: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
+async function discardAll({ engine, io }: LetterWork, letters: readonly DeadLetter[]): Promise<boolean> {
   let isDone = true;
   for (const letter of letters) {
-    const isThere = await patiently(() => queues.discardLetter(letter.id, statementBounds()));
+    const isThere = await patiently(() => engine.queues.discardLetter(letter.id, statementBounds()));
     if (isThere) io.print(`discarded ${nameOf(letter)}`);
     else io.printError(`is gone already: ${nameOf(letter)}`);
     isDone = isThere && isDone;

@@ -1,10 +1,12 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { DeadLetter } from '#engine/queues.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { writeJournalNote } from '#sidecar/cluster/journal-notes.ts';
+import { JournalWatch } from '#sidecar/cluster/journal-watch.ts';
 import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
 import { runQueue } from '#sidecar/commands/queue.ts';
@@ -72,6 +74,25 @@ async function addLetter(changes: Partial<DeadLetter> = {}): Promise<DeadLetter>
   return letter;
 }
 
+/** As before a sidecar had told anything about its journal. */
+const forgetNote = (journal: string) => engine.transfer.writeMark(`journal:${journal}`, null, bounds());
+
+/** A sidecar of this machine that answers for the journal; ends it. */
+async function runningSidecar(journal: string): Promise<() => Promise<void>> {
+  const instance = unique('sidecar');
+  const row = { instance, box: hostname(), url: 'http://127.0.0.1:1', version: '1.0.0', seenAt: 1 };
+  await engine.cluster.putSidecar(row, null, bounds());
+  const watch = new JournalWatch({
+    ...{ engine, journal, instance: () => instance, waiting: () => 0, settle: async () => 0 },
+  });
+  watch.begin();
+  return async () => {
+    await watch.end();
+    await forgetNote(journal);
+    await engine.cluster.dropSidecar(row, bounds());
+  };
+}
+
 const listed = () => engine.queues.listLetters(null, bounds());
 
 describe('dead-letters list', () => {
@@ -103,12 +124,16 @@ describe('dead-letters list', () => {
 describe('dead-letters retry', () => {
   it('asks for another attempt at those that are named, and says who will make it', async () => {
     await engine.queues.claimQueue('stats', JOURNAL, bounds());
+    const stop = await runningSidecar(JOURNAL);
+    onTestFinished(stop);
     const [wanted, other] = [await addLetter(), await addLetter()];
     const { isDone, out } = await run(runDeadLetters, ['retry', wanted.id]);
     expect(isDone).toBe(true);
     expect(out).toEqual([
       `will be tried again: ${wanted.id} (insert stats.kills, 2026-11-21T03:00:00.007Z, constraint_violation)`,
-      expect.stringContaining(`stats: the sidecar with journal ${JOURNAL} puts them at the end of its queue`),
+      expect.stringContaining(
+        `stats: the sidecar with the journal ${JOURNAL} of ${hostname()} puts them at the end of its queue`,
+      ),
     ]);
     const states = new Map((await listed()).map(({ id, isRetryWanted }) => [id, isRetryWanted]));
     expect(states).toEqual(
@@ -126,6 +151,21 @@ describe('dead-letters retry', () => {
     expect(unlisted.out[1]).toContain('warning: orphan is not listed under writeBehind.namespaces');
     const unowned = await run(runDeadLetters, ['retry'], { config: configOf('orphan') });
     expect(unowned.out[1]).toContain('warning: no sidecar has buffered orphan in this database');
+  });
+
+  it('names the journals that nobody answers for, without the forgotten ones, and says what to do', async () => {
+    const namespace = unique('r');
+    const note = { instance: 'i', box: 'game-2', isRunning: true, waiting: 0, request: '', isForgotten: false };
+    for (const journal of ['diedtodayy', 'forgottenn']) await engine.queues.claimQueue(namespace, journal, bounds());
+    onTestFinished(async () => void (await Promise.all(['diedtodayy', 'forgottenn'].map(forgetNote))));
+    await writeJournalNote(engine, 'diedtodayy', note, bounds());
+    await writeJournalNote(engine, 'forgottenn', { ...note, isForgotten: true }, bounds());
+    await addLetter({ namespace });
+    const { isDone, out } = await run(runDeadLetters, ['retry'], { config: configOf(namespace) });
+    expect(isDone).toBe(true);
+    expect(out.slice(1)).toEqual([
+      `warning: no sidecar runs that buffers ${namespace}: none answers for the journal diedtodayy of game-2. The letters wait: start a sidecar that lists ${namespace} under writeBehind.namespaces, on any box; it tries them again by itself`,
+    ]);
   });
 
   it('does the others where one is not there, and says so', async () => {
