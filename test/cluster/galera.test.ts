@@ -9,11 +9,22 @@ let cluster: GaleraCluster;
 /** A sidecar for each node, which prefers its own. */
 let sidecars: TestSidecar[];
 
-const sidecarAt = (url: string): Promise<TestSidecar> =>
-  startSidecar({ database: { settings: { provider: 'mysql', url }, drop: async () => {} } });
+const sidecarAt = (url: string, settings: object = {}): Promise<TestSidecar> =>
+  startSidecar({ database: { settings: { provider: 'mysql', url, ...settings }, drop: async () => {} } });
 const sidecar = (position: number): TestSidecar => sidecars[position % sidecars.length] as TestSidecar;
 const node = (position: number): GaleraNode => cluster.nodes[position] as GaleraNode;
 const at = (table: string, more: object) => ({ namespace: 'game', table, ...more });
+
+/** The node applies nothing of the others until the returned function is called. */
+async function paused({ admin }: GaleraNode): Promise<() => Promise<void>> {
+  const waiting = admin('FLUSH TABLES WITH READ LOCK', 'SELECT SLEEP(60) AS paused').catch(() => {});
+  const find = "SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(60) AS paused%'";
+  await expect.poll(() => admin(find)).toHaveLength(1);
+  return async () => {
+    for (const [id] of await admin(find)) await admin(`KILL ${Number(id)}`);
+    await waiting;
+  };
+}
 
 beforeAll(async () => {
   cluster = await startGalera();
@@ -68,6 +79,30 @@ describe('a cluster with its own defaults', () => {
     };
     await Promise.all(Array.from({ length: 10 }, (_, lane) => writeAndRead(lane)));
     expect(stale).toBe(0);
+  });
+
+  it('does not wait for what its node has not applied yet, with causalReads off', async () => {
+    const { url } = node(2);
+    const [waiting, prompt] = await Promise.all([sidecarAt(url), sidecarAt(url, { causalReads: false })]);
+    const filter = { field: 'id', op: 'eq', value: 200 };
+    const read = async ({ client }: TestSidecar) => (await client.must('find', at('counters', { filter }))).rows;
+    await sidecar(0).client.must('insert', at('counters', { rows: [{ id: 200, n: 1 }] }));
+    for (const each of [waiting, prompt]) await expect.poll(() => read(each)).toEqual([{ id: 200, n: 1 }]);
+    const goOn = await paused(node(2));
+    try {
+      await sidecar(0).client.must('update', at('counters', { filter, set: { n: 2 } }));
+      let isAnswered = false;
+      const late = read(waiting).finally(() => {
+        isAnswered = true;
+      });
+      expect(await read(prompt)).toEqual([{ id: 200, n: 1 }]);
+      expect(isAnswered).toBe(false);
+      await goOn();
+      expect(await late).toEqual([{ id: 200, n: 2 }]);
+    } finally {
+      await goOn();
+      await Promise.all([waiting.stop(), prompt.stop()]);
+    }
   });
 });
 

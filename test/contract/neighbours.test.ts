@@ -94,6 +94,18 @@ it('failures lock a key out at one sidecar alone', async () => {
   await second.stop();
 });
 
+it('each sidecar counts the requests of a key by itself', async () => {
+  const now = Date.now();
+  const options = { database, now: () => now, config: { limits: { perKeyPerSecond: 2 } } };
+  const [second, third] = [await startSidecar(options), await startSidecar(options)];
+  const statuses: number[] = [];
+  for (const { client } of [second, second, second, third, third, third]) {
+    statuses.push((await client.call('health', {})).httpStatus);
+  }
+  expect(statuses).toEqual([200, 200, 429, 200, 200, 429]);
+  await Promise.all([second.stop(), third.stop()]);
+});
+
 it('a sidecar sees others by their rows alone, whatever their clocks say, and knows a twin', async () => {
   let monotonic = 0;
   const told: unknown[] = [];
