@@ -30,9 +30,12 @@ export function urlsOfHosts(url: string): string[] {
   return hosts.map((host) => `${scheme}${account}${host}${rest}`);
 }
 
-/** Hosts with their ports, as the URL has them. Without account and password. */
+/** Hosts with their ports, or the socket, as the URL has them. Without account and password. */
 export function hostsOf(url: string): readonly string[] {
-  return partsOf(url).hosts;
+  const { hosts, rest } = partsOf(url);
+  const parameters = new URLSearchParams(/\?([^#]*)/.exec(rest)?.[1]);
+  const place = parameters.get('host') ?? parameters.get('socketPath');
+  return place === null ? hosts : [place];
 }
 
 /**

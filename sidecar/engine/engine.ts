@@ -68,6 +68,16 @@ export interface DatabaseFacts {
  */
 export type WriteObstacle = 'standby' | 'readOnly' | 'notReady';
 
+/** Host of a database server that calls go to. */
+export interface HostInUse {
+  /** As the URL names it, without account and password. */
+  readonly host: string;
+  /** First host of the URL, as long as another one is used; null also if the database chooses among its hosts itself. */
+  readonly insteadOf: string | null;
+  /** The database has more hosts than this one. */
+  readonly hasOthers: boolean;
+}
+
 /** Figures for /metrics and health. */
 export interface EngineStats {
   readonly waitingReads: number;
@@ -93,6 +103,8 @@ export interface Engine {
    * `database_error` or `database_timeout`.
    */
   ping(bounds: CallBounds): Promise<WriteObstacle | null>;
+  /** Null for an embedded database, and before the first connection of one that chooses among its hosts itself. */
+  hostInUse(): HostInUse | null;
   /** Facts about the database, for the owner. */
   inspect(bounds: CallBounds): Promise<DatabaseFacts>;
   /** Sizes of declared tables, in their order. Quick, also for large tables. */

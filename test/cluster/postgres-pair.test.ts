@@ -1,7 +1,9 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type PostgresPair, startPostgresPair } from '#support/cluster/postgres-pair.ts';
+import type { ClusterAnswer } from '#panel/shapes/cluster.ts';
+import { type PostgresPair, type PostgresServer, startPostgresPair } from '#support/cluster/postgres-pair.ts';
 import { startSidecar, type TestSidecar } from '#support/sidecar.ts';
+import { startTestPanel } from '#test/panel/support/panel.ts';
 import { Ledger, NOTHING_WRONG, TABLES } from './acknowledged.ts';
 
 let pair: PostgresPair;
@@ -45,6 +47,8 @@ it('of two hosts the one that takes writes is used, whatever their order', async
 
 it('a fail-over loses no acknowledged write and doubles none, and a replaced primary is left alone', async () => {
   const ledger = new Ledger();
+  const seen = await hostSeenInPanel();
+  await expect.poll(seen).toEqual({ host: hostOf(pair.primary), insteadOf: null, hasOthers: true });
   await ledger.prepare(sidecar.client);
   const callers = [0, 1, 2, 3].map((position) => ledger.load(() => sidecar.client, `over-${position}`));
   await ledger.more(200);
@@ -54,6 +58,8 @@ it('a fail-over loses no acknowledged write and doubles none, and a replaced pri
   ledger.end();
   await Promise.all(callers);
   expect(await ledger.judge(sidecar.client)).toEqual(NOTHING_WRONG);
+  const now = { host: hostOf(pair.standby), insteadOf: hostOf(pair.primary), hasOthers: true };
+  await expect.poll(seen, { timeout: 30_000 }).toEqual(now);
 
   // The old primary comes back and takes writes, which no one follows.
   await pair.primary.server.start();
@@ -64,6 +70,17 @@ it('a fail-over loses no acknowledged write and doubles none, and a replaced pri
   expect(await countAt(pair.primary.url, stored)).toBe(0);
   expect(await countAt(pair.standby.url, stored)).toBe(2);
 });
+
+const hostOf = ({ port }: PostgresServer): string => `127.0.0.1:${port}`;
+
+/** The database's host as an account reads it in the panel of one more sidecar. */
+async function hostSeenInPanel(): Promise<() => Promise<unknown>> {
+  const url = pair.urlOf('sidecar', pair.primary, pair.standby);
+  const panel = await startTestPanel({ database: { settings: { provider: 'postgres', url }, drop: async () => {} } });
+  onTestFinished(() => panel.stop());
+  const owner = await panel.owner();
+  return async () => (await owner.get<ClusterAnswer>('/api/cluster')).body.database;
+}
 
 async function countAt(url: string, text: string): Promise<number> {
   const client = new Client({ connectionString: url });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClusterAnswer } from '#panel/shapes/cluster.ts';
 import type {
   LettersAnswer,
   NamespacesAnswer,
@@ -67,6 +68,12 @@ async function rows(body: object): Promise<RowsAnswer> {
   expect(answer).toMatchObject({ status: 200 });
   return answer.body;
 }
+
+it('the host of the database is that of its URL, without its account', async () => {
+  const url = database?.settings.url;
+  const host = typeof url === 'string' ? { host: new URL(url).host, insteadOf: null, hasOthers: false } : null;
+  expect((await owner.get<ClusterAnswer>('/api/cluster')).body.database).toEqual(host);
+});
 
 describe('rows of a table', () => {
   it('are counted, all of them or those of a filter', async () => {

@@ -1,12 +1,14 @@
 import { type Db, type DbOptions, MongoClient, MongoCompatibilityError, ReadConcern } from 'mongodb';
 import { ApiError } from '#protocol/errors.ts';
 import { orLate } from '#sidecar/deadline.ts';
+import type { HostInUse } from '../engine.ts';
 import type { EngineLog } from '../log.ts';
 import { TroubleLog, UnusableDatabaseError } from '../model/failures.ts';
 import { type CallBounds, StaleSchemaError } from '../rows.ts';
 import type { ServerSettings } from '../settings.ts';
 import { apiErrorOf, DATABASE_FAILED, detailOf, failureOf } from './failures.ts';
 import { Call, type MongoSession, within } from './session.ts';
+import { UsedHost } from './used-host.ts';
 
 /** Kind of call that proves that a trouble is over. */
 export type CallKind = 'read' | 'write';
@@ -49,6 +51,7 @@ export class MongoDatabase {
   #client: MongoClient;
   #db: Db;
   #heartbeats: HeartbeatWatch;
+  readonly #usedHost = new UsedHost();
   readonly #options: MongoDatabaseOptions;
   readonly #troubles: TroubleLog;
   #connectionsTaken = 0;
@@ -84,10 +87,15 @@ export class MongoDatabase {
     }
   }
 
+  get hostInUse(): HostInUse | null {
+    return this.#usedHost.inUse;
+  }
+
   #newClient(): [MongoClient, Db, HeartbeatWatch] {
     const client = newClient(this.#settings);
     const heartbeats = new HeartbeatWatch(selectionMsOf(this.#settings));
     heartbeats.follow(client);
+    this.#usedHost.follow(client);
     client.on('connectionCheckedOut', () => {
       this.#connectionsTaken += 1;
     });

@@ -10,6 +10,7 @@ import type {
   Engine,
   EngineOptions,
   EngineStats,
+  HostInUse,
   TableSize,
   WriteObstacle,
 } from '../engine.ts';
@@ -122,6 +123,10 @@ export class MongoEngine implements Engine {
         return isWritablePrimary === false ? 'standby' : null;
       }),
     );
+  }
+
+  hostInUse(): HostInUse | null {
+    return this.#database.hostInUse;
   }
 
   async inspect(bounds: CallBounds): Promise<DatabaseFacts> {

@@ -9,6 +9,7 @@ import {
   type Engine,
   type EngineOptions,
   type EngineStats,
+  type HostInUse,
   type TableSize,
   unknownSize,
   type WriteObstacle,
@@ -138,6 +139,10 @@ export class SqlEngine implements Engine {
       bounds,
       async (session) => (await driver.standing((text) => session.query(text))).obstacle,
     );
+  }
+
+  hostInUse(): HostInUse {
+    return this.#sessions.hostInUse();
   }
 
   async inspect(bounds: CallBounds): Promise<DatabaseFacts> {

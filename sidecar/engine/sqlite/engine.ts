@@ -90,6 +90,10 @@ export class SqliteEngine implements Engine {
     return null;
   }
 
+  hostInUse(): null {
+    return null;
+  }
+
   close(): Promise<void> {
     this.#spot.close();
     return this.#pool.close();

@@ -3,11 +3,11 @@ import type { PanelBase } from '../panel-base.ts';
 import type { Box, ClusterAnswer } from '../shapes/cluster.ts';
 
 export interface ClusterServices {
-  readonly base: Pick<PanelBase, 'neighbours'>;
+  readonly base: Pick<PanelBase, 'neighbours' | 'engine'>;
 }
 
-/** The sidecars of the database, as this one sees them. */
-export function clusterRoutes({ base: { neighbours } }: ClusterServices): PanelRoute[] {
+/** The sidecars of the database, and its host, as this one sees them. */
+export function clusterRoutes({ base: { neighbours, engine } }: ClusterServices): PanelRoute[] {
   return [
     route({
       method: 'GET',
@@ -16,6 +16,7 @@ export function clusterRoutes({ base: { neighbours } }: ClusterServices): PanelR
       handle: (): ClusterAnswer & Record<string, unknown> => ({
         own: boxOf(neighbours.own()),
         others: neighbours.others().map(boxOf),
+        database: engine.hostInUse(),
       }),
     }),
   ];

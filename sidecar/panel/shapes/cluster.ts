@@ -10,10 +10,21 @@ export interface Box {
   readonly isAlive: boolean;
 }
 
+/** Host of the database that a sidecar uses. */
+export interface DatabaseHost {
+  /** As `database.url` names it. */
+  readonly host: string;
+  /** First host of `database.url`, as long as another one is used. */
+  readonly insteadOf: string | null;
+  readonly hasOthers: boolean;
+}
+
 /** Answer of `GET /api/cluster`. */
 export interface ClusterAnswer {
   /** The sidecar that answers. */
   readonly own: Box;
   /** Other sidecars of the same database. */
   readonly others: readonly Box[];
+  /** Null for an embedded database, and for one that was not reached yet. */
+  readonly database: DatabaseHost | null;
 }

@@ -168,6 +168,16 @@ describeIf(why, 'Overview', () => {
     await expectAccessible(page);
   });
 
+  it('names the host of the database, and warns while it is not the first of its URL', async () => {
+    const { engine } = panel.services.base;
+    const host = 'node-2.a-long-name-of-a-database-host.eu-central.players.example:3306';
+    engine.hostInUse = () => ({ host, insteadOf: null, hasOthers: true });
+    await page.getByText(`Its database is at ${host}.`, { exact: true }).waitFor();
+    engine.hostInUse = () => ({ host, insteadOf: 'node-1.players.example', hasOthers: true });
+    await page.getByText(`Its database is at ${host}: node-1.players.example failed`).waitFor();
+    await expectAccessible(page);
+  });
+
   it('opens the menu of a phone by keyboard, and closes it on the way to a page', async () => {
     const phone = await browser.visit(panel.address, { width: 390, theme: 'dark' });
     await signIn(phone, 'owner', PASSWORD);

@@ -1,3 +1,4 @@
+import type { HostInUse } from '#engine/engine.ts';
 import type { Session, SqlFailure, SqlParam, SqlResult, TakeRow } from '../session.ts';
 import type { Standing } from './host-choice.ts';
 
@@ -70,6 +71,7 @@ export interface ConnectionSource extends SqlFailures {
   discard(connection: SqlConnection): void;
   /** The server of the connection refused work that another host may take. False if the URL names no other host. */
   leaveHost(connection: SqlConnection): boolean;
+  hostInUse(): HostInUse;
   /** Ends every connection, also those being made; resolves in any case within a second. */
   close(): Promise<void>;
   /**

@@ -1,3 +1,4 @@
+import type { HostInUse } from '#engine/engine.ts';
 import type { EngineLog } from '#engine/log.ts';
 import { LOG_EVENT } from '#sidecar/log-event.ts';
 import type { SqlConnection, SqlDriver } from './driver.ts';
@@ -35,6 +36,13 @@ export class HostWatch {
 
   get hasSeveral(): boolean {
     return this.#driver.hosts.length > 1;
+  }
+
+  get inUse(): HostInUse {
+    const [first = ''] = this.#driver.hosts;
+    const { current } = this.#choice;
+    const host = this.#driver.hosts[current] ?? first;
+    return { host, insteadOf: current === 0 ? null : first, hasOthers: this.hasSeveral };
   }
 
   /** Whether the connection is at the host that is used now. */

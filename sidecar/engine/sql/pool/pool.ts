@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
+import type { HostInUse } from '#engine/engine.ts';
 import type { EngineLog } from '#engine/log.ts';
 import { orLate } from '#sidecar/deadline.ts';
 import type { SqlFailure } from '../session.ts';
@@ -135,6 +136,10 @@ export class ConnectionPool implements ConnectionSource {
   leaveHost(connection: SqlConnection): boolean {
     this.#hosts.failed(connection);
     return this.#hosts.hasSeveral;
+  }
+
+  hostInUse(): HostInUse {
+    return this.#hosts.inUse;
   }
 
   classify(error: unknown): SqlFailure {

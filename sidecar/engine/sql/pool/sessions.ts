@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DiskFullError } from '#engine/disk-full.ts';
-import type { EngineStats } from '#engine/engine.ts';
+import type { EngineStats, HostInUse } from '#engine/engine.ts';
 import { DETAILS_IN_LOG } from '#engine/log.ts';
 import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
@@ -56,6 +56,10 @@ export class PooledSessions implements Sessions {
 
   transaction<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
     return this.#tracked(this.#attempts('transaction', bounds, work));
+  }
+
+  hostInUse(): HostInUse {
+    return this.#source.hostInUse();
   }
 
   stats(): EngineStats {

@@ -1,3 +1,4 @@
+import type { HostInUse } from '#engine/engine.ts';
 import type { SqlFailure } from '../session.ts';
 import type { ConnectionSource, SqlConnection } from './driver.ts';
 
@@ -67,6 +68,10 @@ export class SnapshotSource implements ConnectionSource {
   /** The view exists on one server only. */
   leaveHost(): boolean {
     return false;
+  }
+
+  hostInUse(): HostInUse {
+    return this.#pool.hostInUse();
   }
 
   classify(error: unknown): SqlFailure {

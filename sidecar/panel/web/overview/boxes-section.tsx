@@ -1,14 +1,15 @@
 import { useEffect } from 'preact/hooks';
-import type { Box, ClusterAnswer } from '#panel/shapes/cluster.ts';
+import type { Box, ClusterAnswer, DatabaseHost } from '#panel/shapes/cluster.ts';
 import { Badge, Tag } from '../components/badge.tsx';
 import { Section } from '../components/page-frame.tsx';
+import { Notice } from '../components/states.tsx';
 import { t } from '../core/i18n.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 
-/** A sidecar writes its row as often. */
-const RELOAD_MS = 10_000;
+/** A fail-over is seen that soon: the sidecar itself looks at the hosts of the database every two seconds. */
+const RELOAD_MS = 3000;
 
-/** Boxes that share the database, and which of them this page comes from; nothing if there is one. */
+/** Boxes that share the database, which of them this page comes from, and its host of the database; nothing if there is one of each. */
 export function BoxesSection() {
   const { data, reload } = useLoaded<ClusterAnswer>('/api/cluster');
   useEffect(() => {
@@ -17,11 +18,12 @@ export function BoxesSection() {
     }, RELOAD_MS);
     return () => clearInterval(timer);
   }, [reload]);
-  if (data === null || data.others.length === 0) return null;
-  const { own, others } = data;
+  if (data === null || (data.others.length === 0 && data.database?.hasOthers !== true)) return null;
+  const { own, others, database } = data;
   return (
     <Section title={t('overview.boxes')}>
       <p class="soft">{t('overview.boxes-here', { box: own.box })}</p>
+      {database !== null && <DatabaseHostLine database={database} />}
       <ul class="boxes" aria-label={t('overview.boxes')}>
         <BoxRow box={own} isOwn />
         {others.map((box) => (
@@ -29,6 +31,15 @@ export function BoxesSection() {
         ))}
       </ul>
     </Section>
+  );
+}
+
+function DatabaseHostLine({ database: { host, insteadOf } }: { database: DatabaseHost }) {
+  if (insteadOf === null) return <p class="soft database-host">{t('overview.database-at', { host })}</p>;
+  return (
+    <Notice kind="warn">
+      <p class="database-host">{t('overview.database-instead', { host, first: insteadOf })}</p>
+    </Notice>
   );
 }
 
