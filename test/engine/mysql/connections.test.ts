@@ -75,6 +75,21 @@ describe('round trips', () => {
     }
     expect(trips).toEqual(Object.fromEntries(Object.keys(calls).map((name) => [name, 1])));
   });
+
+  it('a table more in a first sync takes two: is its name free, and make it', async () => {
+    const tripsOf = async (namespace: string, count: number): Promise<number> => {
+      const tables = Array.from(
+        { length: count },
+        (_, i) => `{"name":"t${i}","primaryKey":["id"],"columns":[{"name":"id","type":"int64"}]}`,
+      );
+      proxy.roundTrips();
+      await declare(engine, `[${tables.join(',')}]`, namespace);
+      return proxy.roundTrips();
+    };
+    const few = await tripsOf('few', 10);
+    // A slow machine checks its lease again, once a second.
+    expect((await tripsOf('many', 40)) - few).toBeLessThan(2.5 * 30);
+  });
 });
 
 describe('a connection that is lost', () => {

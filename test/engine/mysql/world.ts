@@ -53,16 +53,20 @@ export function within(ms: number): { deadline: number } {
 }
 
 /** Declares tables (JSON text of the list) as the namespace `game`, and gives the targets of the calls by name. */
-export async function declare(engine: Engine, tables: string): Promise<(name: string) => TableTarget> {
+export async function declare(
+  engine: Engine,
+  tables: string,
+  namespace = 'game',
+): Promise<(name: string) => TableTarget> {
   const { schema } = parseSchema(parseJson(`{"tables":${tables}}`));
   const steps = schema.tables.map((table) => ({ kind: 'createTable', table }) as const);
-  const change = { namespace: 'game', from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
+  const change = { namespace, from: null, to: schema, hash: schemaHash(schema), steps, dryRun: false, now: 0 };
   await engine.schemas.applySchema(change, within(20_000));
-  const stored = await engine.schemas.readSchema('game', within(5000));
+  const stored = await engine.schemas.readSchema(namespace, within(5000));
   return (name) => {
     const table = stored?.schema.tables.find((candidate) => candidate.name === name);
     if (stored === null || table === undefined) throw new Error(`${name} is not declared`);
-    return { namespace: 'game', revision: stored.revision, table };
+    return { namespace, revision: stored.revision, table };
   };
 }
 

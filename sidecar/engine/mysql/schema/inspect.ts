@@ -10,7 +10,7 @@ export async function tableMarks(connection: SchemaConnection, names: readonly s
   const sql = 'SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?';
   const marks = new Map<string, string>();
   for (const name of names) {
-    const [row] = await connection.rows(sql, [name]);
+    const [row] = await connection.kept(sql, [name]);
     if (row !== undefined) marks.set(name, String(row[0]));
   }
   return marks;

@@ -33,13 +33,26 @@ interface SentCalls {
  */
 export type Jobs = Omit<Shared, keyof SentCalls> & SentCalls;
 
+/** A new table is a table of the schema that is sent beside it: its name is enough. */
+type SentStep = Exclude<PlanStep, { kind: 'createTable' }> | { readonly kind: 'createTable'; readonly table: string };
+
 export function sentChange({ from, to, steps, ...change }: SchemaChange): SentChange {
   const revision = from === null ? null : { revision: from.revision };
-  return { ...change, from: revision, to: textOfSchema(to), steps: writeJson(steps as unknown as Writable) };
+  const sent = steps.map(
+    (step): SentStep => (step.kind === 'createTable' ? { ...step, table: step.table.name } : step),
+  );
+  return { ...change, from: revision, to: textOfSchema(to), steps: writeJson(sent as unknown as Writable) };
 }
 
 export function receivedChange(change: SentChange): SchemaChange {
+  const to = schemaOfText(change.to);
+  const tables = new Map(to.tables.map((table) => [table.name, table]));
   // This program has written the text from the very type that it is read as.
-  const steps = parseJson(change.steps) as unknown as PlanStep[];
-  return { ...change, to: schemaOfText(change.to), steps };
+  const steps = (parseJson(change.steps) as unknown as SentStep[]).map((step): PlanStep => {
+    if (step.kind !== 'createTable') return step;
+    const table = tables.get(step.table);
+    if (table === undefined) throw new Error(`a new table is not in its schema: ${step.table}`);
+    return { ...step, table };
+  });
+  return { ...change, to, steps };
 }
