@@ -26,6 +26,7 @@ const ENGINE = [
   'sidecar/log-event.ts',
   'sidecar/make-folder.ts',
   'sidecar/server-url.ts',
+  'sidecar/turns.ts',
   PROTOCOL,
 ];
 /** Zones that every part of the panel may import. */
@@ -220,7 +221,7 @@ export const ZONES: readonly Zone[] = [
   // Envelope in, signed answer out: no transport.
   {
     path: 'sidecar/operations/',
-    zones: ['sidecar/data/', 'sidecar/security/', 'sidecar/log.ts', PROTOCOL],
+    zones: ['sidecar/data/', 'sidecar/security/', 'sidecar/log.ts', 'sidecar/turns.ts', PROTOCOL],
     packages: [],
     node: ['node:perf_hooks'],
   },
@@ -517,6 +518,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
   { path: 'sidecar/make-folder.ts', zones: [], packages: [] },
   { path: 'sidecar/server-url.ts', zones: [], packages: [] },
+  { path: 'sidecar/turns.ts', zones: [], packages: [] },
   { path: 'sidecar/folder-lock.ts', zones: [], packages: ['better-sqlite3'] },
   { path: 'sidecar/owner-only.ts', zones: [], packages: [] },
   // The contract between keeper and sidecar: messages, and the sidecar's end.

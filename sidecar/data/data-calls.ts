@@ -55,7 +55,8 @@ export class DataCalls {
   }
 
   bounds(context: CallContext): CallBounds {
-    return { deadline: Math.min(context.deadline, performance.now() + this.#options.statementTimeoutMs) };
+    const deadline = Math.min(context.deadline, performance.now() + this.#options.statementTimeoutMs);
+    return { deadline, caller: context.kid };
   }
 
   /** `work` may be run again, with a newer schema, as long as it has thrown. Its result if it has one at once. */
@@ -139,7 +140,9 @@ export class DataCalls {
     first?: Promise<T>,
   ): Promise<T> {
     const bounds = this.bounds(context);
-    const look = isQueued ? { deadline: Math.min(bounds.deadline, performance.now() + LOOK_AGAIN_MS) } : bounds;
+    const look = isQueued
+      ? { ...bounds, deadline: Math.min(bounds.deadline, performance.now() + LOOK_AGAIN_MS) }
+      : bounds;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
         if (first !== undefined && attempt === 1) return await context.timing.database(() => first);

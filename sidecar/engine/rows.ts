@@ -5,10 +5,15 @@ import type { AggregateFunction } from '#protocol/payloads.ts';
 import type { Table } from '#protocol/schema.ts';
 import type { Value } from '#protocol/values.ts';
 
+/** Caller of the sidecar's own work. */
+export const OWN_CALLS = '';
+
 /** Time limit of one call of the engine. Waiting and running together end by `deadline` with `database_timeout`. */
 export interface CallBounds {
   /** `performance.now()` milliseconds. */
   readonly deadline: number;
+  /** Id of the key; callers share the database by turns. Default: `OWN_CALLS`. */
+  readonly caller?: string;
 }
 
 /** A declared table, and the revision of the schema it was read from. */

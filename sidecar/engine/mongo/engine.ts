@@ -15,6 +15,7 @@ import type {
   WriteObstacle,
 } from '../engine.ts';
 import { UnusableDatabaseError } from '../model/failures.ts';
+import { Places } from '../model/places.ts';
 import type { QueueCalls } from '../queues.ts';
 import type {
   AggregateQuery,
@@ -42,7 +43,7 @@ import { count, find, tableSizes } from './read.ts';
 import { createSchemaCalls } from './schema/calls.ts';
 import { metaOf, type RunSchemaWork } from './schema/collections.ts';
 import { SchemaLease } from './schema/lease.ts';
-import { type MongoSession, Places } from './session.ts';
+import type { MongoSession } from './session.ts';
 import { prepareSystemCollections } from './system-tables.ts';
 import { createTransfer } from './transfer.ts';
 import type { KeyedOperation } from './write/call.ts';
@@ -72,6 +73,7 @@ export class MongoEngine implements Engine {
   readonly #purge: OperationPurge;
   readonly #operations: Operations;
   readonly #known: KnownNumbers = new Map();
+  /** Without places, calls of several statements would advance side by side, and under load all of them would be late. */
   readonly #places: Places;
   /** Calls that have not settled, and the ones among them that have a place. */
   readonly #open = { read: 0, write: 0 };
@@ -248,7 +250,7 @@ export class MongoEngine implements Engine {
     how: { readonly isLong?: boolean } = {},
   ): Promise<T> {
     const placed = (inner: CallBounds) =>
-      this.#places.run(inner, () => this.#working(kind, inner, (session) => work(session, inner)));
+      this.#places.run(inner, () => this.#working(kind, inner, (session) => work(session, inner)), noPlace);
     return this.#counted(kind, () => this.#lease.run(target, bounds, placed, how));
   }
 
@@ -279,6 +281,10 @@ export class MongoEngine implements Engine {
       this.#open[kind] -= 1;
     }
   }
+}
+
+function noPlace(): ApiError {
+  return new ApiError('database_timeout', 'the database was busy for too long; nothing was changed');
 }
 
 function isTimeout(error: unknown): boolean {

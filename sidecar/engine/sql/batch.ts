@@ -45,7 +45,7 @@ export async function runBatch(
   for (let twins = 1, taken = 1; ; ) {
     const attempt = new BatchAttempt(parts, batch, mayGroup);
     try {
-      return await sessions.transaction({ deadline: bounds.deadline, namespace }, async (session) => {
+      return await sessions.transaction({ ...bounds, namespace }, async (session) => {
         attempt.begin();
         const remembered = slot === null ? null : await recall(parts.dialect, session, slot);
         if (slot !== null && remembered !== null) return rememberedAnswer(remembered, slot);

@@ -121,9 +121,10 @@ export class SqlEngine implements Engine {
    */
   static async open(provider: SqlProvider, poolSize: number, options: EngineOptions): Promise<SqlEngine> {
     const { snapshot, log } = options;
-    const pool = new ConnectionPool(provider.driver, snapshot === undefined ? poolSize : 1, log);
+    const count = snapshot === undefined ? poolSize : 1;
+    const pool = new ConnectionPool(provider.driver, count, log);
     const source = snapshot === undefined ? pool : new SnapshotSource(pool, provider.beginSnapshot);
-    const sessions = new PooledSessions(source, new TroubleLog(log));
+    const sessions = new PooledSessions(source, count, new TroubleLog(log));
     try {
       await sessions.lookFirst();
     } catch (error) {
@@ -239,8 +240,9 @@ export class SqlEngine implements Engine {
     return this.#sessions.read(bounds, (session) => recall(dialect, session, { kid, namespace, key, now }));
   }
 
-  #bounds({ namespace }: TableTarget, { deadline }: CallBounds): SqlBounds {
-    return this.#provider.halfDone === undefined ? { deadline, namespace } : { deadline };
+  #bounds({ namespace }: TableTarget, { deadline, caller }: CallBounds): SqlBounds {
+    const bounds = caller === undefined ? { deadline } : { deadline, caller };
+    return this.#provider.halfDone === undefined ? { ...bounds, namespace } : bounds;
   }
 
   #explained<T>(session: Session, target: TableTarget, running: Promise<T>): Promise<T> {

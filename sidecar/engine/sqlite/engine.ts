@@ -56,7 +56,7 @@ export class SqliteEngine implements Engine {
     this.#pool = pool;
     this.#spot = spot;
     const calls = createCalls((name, args, lane, deadline) => {
-      const call = { ...newCall({ kind: 'job', name, args }, deadline), isLong: lane !== 'quick' };
+      const call = { ...newCall({ kind: 'job', name, args }, { deadline }), isLong: lane !== 'quick' };
       return lane === 'writer' ? pool.write(call) : pool.read(call);
     });
     this.schemas = calls.schemas;
@@ -85,8 +85,8 @@ export class SqliteEngine implements Engine {
     throw new Error(`database ${settings.file}: ${unusable}`);
   }
 
-  async ping({ deadline }: CallBounds): Promise<null> {
-    await this.#pool.read(newCall({ kind: 'ping' }, deadline));
+  async ping(bounds: CallBounds): Promise<null> {
+    await this.#pool.read(newCall({ kind: 'ping' }, bounds));
     return null;
   }
 
@@ -103,21 +103,21 @@ export class SqliteEngine implements Engine {
     return { ...this.#pool.stats(), spotReads: this.#spot.count };
   }
 
-  find(target: TableTarget, query: FindQuery, { deadline }: CallBounds): Page | Promise<Page> {
-    return this.#spot.find(target, query, deadline) ?? this.#findInReader(target, query, deadline);
+  find(target: TableTarget, query: FindQuery, bounds: CallBounds): Page | Promise<Page> {
+    return this.#spot.find(target, query, bounds.deadline) ?? this.#findInReader(target, query, bounds);
   }
 
-  #findInReader(target: TableTarget, query: FindQuery, deadline: number): Promise<Page> {
+  #findInReader(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {
     const { limit, maxBytes } = query;
     const { namespace, revision } = target;
     const { sql, params, columns, indexed, stepRows } = compileFind(target, query);
     const statements = new CallStatements(this.#book);
     const statement = statements.numberOf(target, sql, columns, indexed);
     const body: CallBody = { kind: 'find', statement, params, limit, maxBytes, stepRows, namespace, revision };
-    return this.#pool.read(newCall(body, deadline, statements.used)) as Promise<Page>;
+    return this.#pool.read(newCall(body, bounds, statements.used)) as Promise<Page>;
   }
 
-  aggregate(target: TableTarget, query: AggregateQuery, { deadline }: CallBounds): Promise<Page> {
+  aggregate(target: TableTarget, query: AggregateQuery, bounds: CallBounds): Promise<Page> {
     const { limit, maxBytes } = query;
     const { namespace, revision } = target;
     const { sql, params, columns, exact, ranges } = compileAggregate(target, query);
@@ -132,32 +132,32 @@ export class SqliteEngine implements Engine {
             ranges: { ...ranges.plan, next: book(ranges.next, []), part: book(ranges.part.sql, ranges.part.columns) },
           }),
     };
-    return this.#pool.read(newCall(body, deadline, statements.used)) as Promise<Page>;
+    return this.#pool.read(newCall(body, bounds, statements.used)) as Promise<Page>;
   }
 
-  count(target: TableTarget, filter: Filter | null, { deadline }: CallBounds): Promise<number> {
+  count(target: TableTarget, filter: Filter | null, bounds: CallBounds): Promise<number> {
     const { namespace, revision } = target;
     const { sql, params, columns } = compileCount(target, filter);
     const statements = new CallStatements(this.#book);
     const statement = statements.numberOf(target, sql, columns);
     const body: CallBody = { kind: 'count', statement, params, namespace, revision };
-    return this.#pool.read(newCall(body, deadline, statements.used)) as Promise<number>;
+    return this.#pool.read(newCall(body, bounds, statements.used)) as Promise<number>;
   }
 
-  write(target: TableTarget, write: Write, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
+  write(target: TableTarget, write: Write, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
     const { namespace, revision } = target;
     const statements = new CallStatements(this.#book);
     const work = compileWrite(target, write, statements);
     const body: CallBody = { kind: 'write', work, slot, namespace, revision };
-    return this.#pool.write(newCall(body, deadline, statements.used)) as Promise<string>;
+    return this.#pool.write(newCall(body, bounds, statements.used)) as Promise<string>;
   }
 
-  batch(batch: Batch, slot: IdempotencySlot | null, { deadline }: CallBounds): Promise<string> {
+  batch(batch: Batch, slot: IdempotencySlot | null, bounds: CallBounds): Promise<string> {
     const statements = new CallStatements(this.#book);
     const { target, work, tell } = batchCall(batch, statements);
     const { namespace, revision } = target;
     const body: CallBody = { kind: 'write', work, slot, namespace, revision };
-    return this.#pool.write({ ...newCall(body, deadline, statements.used), tell }) as Promise<string>;
+    return this.#pool.write({ ...newCall(body, bounds, statements.used), tell }) as Promise<string>;
   }
 
   recall(
@@ -165,10 +165,10 @@ export class SqliteEngine implements Engine {
     namespace: string,
     key: string,
     now: number,
-    { deadline }: CallBounds,
+    bounds: CallBounds,
   ): Promise<RememberedResult | null> {
     const body: CallBody = { kind: 'recall', params: [kid, namespace, key, now] };
-    return this.#pool.read(newCall(body, deadline)) as Promise<RememberedResult | null>;
+    return this.#pool.read(newCall(body, bounds)) as Promise<RememberedResult | null>;
   }
 }
 

@@ -31,7 +31,7 @@ async function linesOfStart(answers: readonly (SqlConnection | Error | null)[], 
     classify,
     describe: describeFailure,
   };
-  await new PooledSessions(source, new TroubleLog(log)).lookFirst();
+  await new PooledSessions(source, 1, new TroubleLog(log)).lookFirst();
   expect(left).toEqual([]);
   return lines;
 }

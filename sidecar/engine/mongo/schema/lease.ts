@@ -118,7 +118,7 @@ export class SchemaLease implements Others {
     }
     this.#running.set(namespace, (this.#running.get(namespace) ?? 0) + 1);
     try {
-      return await work({ deadline: Math.min(bounds.deadline, performance.now() + callMs) });
+      return await work({ ...bounds, deadline: Math.min(bounds.deadline, performance.now() + callMs) });
     } finally {
       const left = (this.#running.get(namespace) ?? 1) - 1;
       if (left > 0) this.#running.set(namespace, left);

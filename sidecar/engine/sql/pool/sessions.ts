@@ -3,6 +3,7 @@ import { DiskFullError } from '#engine/disk-full.ts';
 import type { EngineStats, HostInUse } from '#engine/engine.ts';
 import { DETAILS_IN_LOG } from '#engine/log.ts';
 import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.ts';
+import { Places } from '#engine/model/places.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { writeConflict } from '../change.ts';
@@ -39,10 +40,13 @@ export class PooledSessions implements Sessions {
     timeouts: 0,
     spotReads: 0,
   };
+  readonly #places: Places;
   #isClosed = false;
 
-  constructor(source: ConnectionSource, troubles: TroubleLog) {
+  /** `count`: connections of the source. */
+  constructor(source: ConnectionSource, count: number, troubles: TroubleLog) {
     this.#source = source;
+    this.#places = new Places(count);
     this.#troubles = troubles;
   }
 
@@ -89,7 +93,7 @@ export class PooledSessions implements Sessions {
   async #attempts<T>(kind: Kind, bounds: SqlBounds, work: Work<T>): Promise<T> {
     for (let conflicts = 0, reconnects = 0; ; ) {
       try {
-        const result = await this.#attempt(kind, bounds.deadline, work);
+        const result = await this.#attempt(kind, bounds, work);
         this.#troubles.succeeded(kind === 'read' ? 'connection' : 'write');
         return result;
       } catch (error) {
@@ -107,7 +111,21 @@ export class PooledSessions implements Sessions {
   }
 
   /** @throws AttemptError with what went wrong as its cause */
-  async #attempt<T>(kind: Kind, deadline: number, work: Work<T>): Promise<T> {
+  #attempt<T>(kind: Kind, bounds: SqlBounds, work: Work<T>): Promise<T> {
+    const waiting = kind === 'read' ? 'waitingReads' : 'waitingWrites';
+    const begin = (): Promise<T> => {
+      this.#counts[waiting] -= 1;
+      return this.#inPlace(kind, bounds.deadline, work);
+    };
+    const late = (): ApiError => {
+      this.#counts[waiting] -= 1;
+      return this.#busy();
+    };
+    this.#counts[waiting] += 1;
+    return this.#places.run(bounds, begin, late);
+  }
+
+  async #inPlace<T>(kind: Kind, deadline: number, work: Work<T>): Promise<T> {
     const connection = await this.#acquire(kind, deadline);
     const session = new DeadlineSession(this.#source, connection, deadline);
     let isClean = false;
@@ -157,8 +175,12 @@ export class PooledSessions implements Sessions {
     } finally {
       this.#counts[waiting] -= 1;
     }
+    throw this.#busy();
+  }
+
+  #busy(): ApiError {
     this.#counts.timeouts += 1;
-    throw new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
+    return new ApiError('database_timeout', 'the database was busy until the time was over; nothing was done');
   }
 
   /**

@@ -73,7 +73,7 @@ async function send(
     knownTo: knownTo ?? Number.POSITIVE_INFINITY,
     batch: batchOf(compile),
   };
-  const answer = (await port.writer.write(newCall(body, deadline, statements.used))) as ApplyAnswer;
+  const answer = (await port.writer.write(newCall(body, { deadline }, statements.used))) as ApplyAnswer;
   if (answer.outcome === 'lost') throw new QueueLostError(namespace);
   if (answer.outcome === 'moved') throw new QueueMovedError(namespace);
   return answer;

@@ -1,4 +1,4 @@
-import type { TableTarget } from '../../rows.ts';
+import { type CallBounds, OWN_CALLS, type TableTarget } from '../../rows.ts';
 import type { BatchQuestion, BatchReply, Call, IndexedSql, OutputColumn, StatementDefinition } from './messages.ts';
 
 /** A union without some of its members' properties. */
@@ -20,6 +20,8 @@ export interface PendingCall {
   readonly isLong: boolean;
   /** Time of `performance.now()`. */
   readonly deadline: number;
+  /** Slow reads of several callers run by turns. */
+  readonly caller: string;
   /** For a batch with operations that need ids of earlier ones. */
   readonly tell?: TellSteps;
   readonly resolve: (value: unknown) => void;
@@ -29,8 +31,12 @@ export interface PendingCall {
 /** A call as the engine makes it: its promise comes with the queue that takes it. */
 export type NewCall = Omit<PendingCall, 'resolve' | 'reject'>;
 
-export function newCall(body: CallBody, deadline: number, statements: readonly BookedStatement[] = []): NewCall {
-  return { body, statements, deadline, isLong: false };
+export function newCall(
+  body: CallBody,
+  { deadline, caller = OWN_CALLS }: CallBounds,
+  statements: readonly BookedStatement[] = [],
+): NewCall {
+  return { body, statements, deadline, caller, isLong: false };
 }
 
 /** A full book starts again from empty: callers choose the shapes of statements, which must not fill the memory. */

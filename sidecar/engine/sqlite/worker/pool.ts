@@ -3,7 +3,7 @@ import type { EngineLog, LogLevel } from '#engine/log.ts';
 import type { SqliteSettings } from '#engine/settings.ts';
 import { orLate } from '#sidecar/deadline.ts';
 import { WorkerLink } from './link.ts';
-import type { NewCall, PendingCall } from './pending-call.ts';
+import { type NewCall, newCall, type PendingCall } from './pending-call.ts';
 import { ReadLanes } from './read-lanes.ts';
 
 /** Precision of deadlines of calls whose worker does not answer. */
@@ -154,7 +154,7 @@ export class WorkerPool {
   async #maintain(body: NewCall['body']): Promise<unknown> {
     const deadline = performance.now() + MAINTENANCE_TIMEOUT_MS;
     try {
-      return await this.write({ body, statements: [], isLong: true, deadline });
+      return await this.write({ ...newCall(body, { deadline }), isLong: true });
     } catch {
       return null;
     }

@@ -1,4 +1,5 @@
 import { ApiError } from '#protocol/errors.ts';
+import { Turns } from '#sidecar/turns.ts';
 import type { WorkerLink } from './link.ts';
 import type { PendingCall } from './pending-call.ts';
 
@@ -16,14 +17,14 @@ const HELP_STARTING_MS = 500;
  * Reads in lanes. The first reader runs quick reads in batches. Every statement there has a budget; a statement that
  * overruns it is run again by another reader, one statement at a time. The first of several other readers has a larger
  * budget; the rest let a statement run to its deadline. So a scan of a million rows delays no quick read, and an unknown
- * statement is tried where it delays others only briefly.
+ * statement is tried where it delays others only briefly. Slow reads of several callers run by turns.
  */
 export class ReadLanes {
   readonly #quick: WorkerLink;
   readonly #slow: readonly WorkerLink[];
   readonly #onTimeout: () => void;
   #quickQueue: PendingCall[] = [];
-  #slowQueue: PendingCall[] = [];
+  readonly #slowQueue = new Turns<PendingCall>();
   #sentAt = 0;
   #isFlushing = false;
 
@@ -35,7 +36,8 @@ export class ReadLanes {
 
   /** Calls of one turn of the event loop go out together. */
   add(pending: PendingCall): void {
-    (costOf(pending) >= QUICK_BUDGET_MS ? this.#slowQueue : this.#quickQueue).push(pending);
+    if (costOf(pending) >= QUICK_BUDGET_MS) this.#slowQueue.add(pending.caller, pending);
+    else this.#quickQueue.push(pending);
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     setImmediate(() => {
@@ -45,7 +47,7 @@ export class ReadLanes {
   }
 
   moveToSlow(calls: readonly PendingCall[]): void {
-    this.#slowQueue.push(...calls);
+    for (const pending of calls) this.#slowQueue.add(pending.caller, pending);
   }
 
   flush(): void {
@@ -61,9 +63,8 @@ export class ReadLanes {
   #sendNext(link: WorkerLink, budgetMs: number): void {
     if (link.outstanding > 0) return;
     const isBounded = Number.isFinite(budgetMs);
-    const at = isBounded ? this.#slowQueue.findIndex((pending) => costOf(pending) < budgetMs) : 0;
-    const next = at < 0 ? [] : this.#slowQueue.splice(at, 1);
-    if (next.length > 0) link.send(next, isBounded ? budgetMs : null);
+    const next = this.#slowQueue.take(isBounded ? { fits: (pending) => costOf(pending) < budgetMs } : {});
+    if (next !== undefined) link.send([next], isBounded ? budgetMs : null);
   }
 
   #flushQuick(budgetMs: number | null): void {
@@ -83,23 +84,19 @@ export class ReadLanes {
   sweep(now: number): void {
     for (const link of [this.#quick, ...this.#slow]) this.#quickQueue.unshift(...link.takeWaiting(now));
     if (this.waiting === 0) return;
-    this.#quickQueue = this.#stillWaiting(this.#quickQueue, now);
-    this.#slowQueue = this.#stillWaiting(this.#slowQueue, now);
+    const isLate = ({ deadline }: PendingCall): boolean => deadline <= now;
+    const late = [...this.#quickQueue.filter(isLate), ...[...this.#slowQueue].filter(isLate)];
+    if (late.length > 0) this.#quickQueue = this.#quickQueue.filter((pending) => !isLate(pending));
+    for (const pending of late) {
+      this.#slowQueue.delete(pending.caller, pending);
+      this.#onTimeout();
+      pending.reject(new ApiError('database_timeout', 'the database was busy until the time was over'));
+    }
     this.flush();
   }
 
-  #stillWaiting(queue: PendingCall[], now: number): PendingCall[] {
-    if (queue.every((pending) => pending.deadline > now)) return queue;
-    return queue.filter((pending) => {
-      if (pending.deadline > now) return true;
-      this.#onTimeout();
-      pending.reject(new ApiError('database_timeout', 'the database was busy until the time was over'));
-      return false;
-    });
-  }
-
   get waiting(): number {
-    return this.#quickQueue.length + this.#slowQueue.length;
+    return this.#quickQueue.length + this.#slowQueue.size;
   }
 
   get running(): number {
