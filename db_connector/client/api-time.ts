@@ -5,6 +5,9 @@ import type { ApiRequest } from './attempt.ts';
 import type { Result } from './outcome.ts';
 import type { Transport } from './transport.ts';
 
+/** The probe's answer is not signed. */
+const MAX_PROBE_BYTES = 4096;
+
 /** Answer of the public probe. It is not signed, so nothing but a first guess may follow from it. */
 export interface Probe {
   /** Unix seconds. */
@@ -26,14 +29,16 @@ export async function probe(config: DatabaseConfig, transport: Transport): Promi
   if (answer.kind === 'noAnswer') {
     throw new Error(answer.reason);
   }
-  const probed = answer.kind === 'answer' && answer.status === 200 ? probeOf(answer.body.toString()) : null;
+  const probed = answer.kind === 'answer' && answer.status === 200 ? probeOf(answer.body) : null;
   if (probed === null) {
     throw new Error('GET /v1/health answers with something else than a time');
   }
   return probed;
 }
 
-function probeOf(text: string): Probe | null {
+function probeOf(body: Buffer): Probe | null {
+  if (body.length > MAX_PROBE_BYTES) return null;
+  const text = body.toString();
   try {
     const { time, instance } = JSON.parse(text);
     return Number.isSafeInteger(time) ? { seconds: time, instance: isInstance(instance) ? instance : null } : null;

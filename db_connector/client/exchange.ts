@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { AnswerFrame } from '../protocol/stream-frames.ts';
 import type { Deadlines, Watched } from './deadlines.ts';
+import { GrowingBody } from './growing-body.ts';
 
 /** How the attempt of a call ended, over HTTP or a stream. */
 export type ExchangeEnd =
@@ -41,7 +42,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
   received = 0;
   watchedBy: Deadlines | null = null;
   readonly #options: ExchangeOptions;
-  readonly #chunks: Buffer[] = [];
+  readonly #body = new GrowingBody();
   #status = 0;
   #retryAfter: string | null = null;
   #serverTiming: string | null = null;
@@ -69,9 +70,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
     this.#status = status;
     this.#retryAfter = textOf(headers['retry-after']);
     this.#serverTiming = textOf(headers['server-timing']);
-    if (Number(headers['content-length'] ?? 0) > this.#options.maxAnswerBytes) {
-      this.#end({ kind: 'tooLong' });
-    }
+    const announced = Number(headers['content-length'] ?? 0);
+    if (announced > this.#options.maxAnswerBytes) this.#end({ kind: 'tooLong' });
+    else this.#body.expect(announced);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -79,19 +80,17 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
     if (this.received > this.#options.maxAnswerBytes) {
       this.#end({ kind: 'tooLong' });
     } else {
-      this.#chunks.push(chunk);
+      this.#body.add(chunk);
     }
   }
 
   onResponseEnd(): void {
-    const [first] = this.#chunks;
-    const body = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.received);
     this.#finish({
       kind: 'answer',
       status: this.#status,
       retryAfter: this.#retryAfter,
       serverTiming: this.#serverTiming,
-      body,
+      body: this.#body.bytes,
     });
   }
 

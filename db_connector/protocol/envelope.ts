@@ -1,7 +1,7 @@
 import { fittingString, readMembers, stringOf, type Token } from './envelope-reader.ts';
 import { ApiError } from './errors.ts';
 import { exactNumber, isJsonObject, JsonError } from './json-value.ts';
-import { ENVELOPE_VERSION, MAX_KID_LENGTH, MAX_NONCE_LENGTH } from './limits.ts';
+import { ENVELOPE_VERSION, MAX_ENVELOPE_CHARS, MAX_KID_LENGTH, MAX_NONCE_LENGTH } from './limits.ts';
 
 /** The body of every POST. */
 export interface RequestEnvelope {
@@ -126,11 +126,42 @@ export function writeRequestEnvelope(envelope: RequestEnvelope): string {
   return JSON.stringify(envelope);
 }
 
+/** An envelope as `writeResponseEnvelope` writes it, around the literal of its payload. */
+const LONG_HEAD = /^\{"v":1,"ok":(true|false),"status":(\d{1,9}),(?:"code":"([a-z_]{1,64})",)?"payload":(?=")/;
+const LONG_TAIL = /"(?:,"sig":"([A-Za-z0-9_-]{1,64})")?\}$/;
+const LONG_TAIL_CHARS = 128;
+
 /**
  * The game's side, where time counts: by the native parser, as an answer is believed for its signature and not for its
- * form. Null for whatever is not an envelope.
+ * form. A long answer must have the sidecar's own form: nested values beside the payload cost many times their length before
+ * anything is authenticated. Null for a text that is no envelope.
  */
 export function parseResponseEnvelope(text: string): ResponseEnvelope | null {
+  return text.length > MAX_ENVELOPE_CHARS ? parseLongEnvelope(text) : parseShortEnvelope(text);
+}
+
+function parseLongEnvelope(text: string): ResponseEnvelope | null {
+  const head = LONG_HEAD.exec(text);
+  const tail = LONG_TAIL.exec(text.slice(-LONG_TAIL_CHARS));
+  if (head === null || tail === null) return null;
+  const [, ok, status, code] = head;
+  const [{ length }, sig] = tail;
+  let payload: unknown;
+  try {
+    // A quote inside of the literal would end it: then it is no JSON.
+    payload = JSON.parse(text.slice(head[0].length, text.length - length + 1));
+  } catch {
+    return null;
+  }
+  if (typeof payload !== 'string') return null;
+  return {
+    ...{ v: ENVELOPE_VERSION, ok: ok === 'true', status: Number(status), payload },
+    ...(sig === undefined ? {} : { sig }),
+    ...(code === undefined ? {} : { code }),
+  };
+}
+
+function parseShortEnvelope(text: string): ResponseEnvelope | null {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -166,4 +166,26 @@ describe('response', () => {
   ])('no envelope: %s', (text) => {
     expect(parseResponseEnvelope(text)).toBeNull();
   });
+
+  const long = JSON.stringify({ rows: [{ text: '"é\\n🚗'.repeat(20_000) }] });
+
+  test.each([
+    { v: 1, ok: true, status: 200, payload: long, sig: 's'.repeat(43) },
+    { v: 1, ok: true, status: 200, payload: long },
+    { v: 1, ok: false, status: 404, code: 'unknown_table', payload: long, sig: '_-aZ' },
+  ] as const)('a long one is read as it was written: $code', (answer) => {
+    expect(parseResponseEnvelope(writeResponseEnvelope(answer))).toEqual(answer);
+  });
+
+  test.each([
+    [
+      'nested values beside the payload',
+      `{"v":1,"ok":true,"status":200,"payload":"","x":[${'[],'.repeat(100_000)}[]]}`,
+    ],
+    ['a nested payload', `{"v":1,"ok":true,"status":200,"payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['a payload that ends early', `{"v":1,"ok":true,"status":200,"payload":"","x":"${'x'.repeat(100_000)}"}`],
+    ['an end that is cut off', `{"v":1,"ok":true,"status":200,"payload":"${'x'.repeat(100_000)}`],
+  ])('a long text is no envelope with %s', (_, text) => {
+    expect(parseResponseEnvelope(text)).toBeNull();
+  });
 });
