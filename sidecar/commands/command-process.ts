@@ -1,5 +1,6 @@
 import { isFullDisk } from '../full-disk.ts';
 import type { MoveReport } from '../moving/report.ts';
+import { giveWay } from './give-way.ts';
 import { MoveProgress } from './move-progress.ts';
 
 /** Parts of its process that a command uses. */
@@ -7,6 +8,8 @@ export interface CommandProcess {
   readonly environment: NodeJS.ProcessEnv;
   /** For a command that carries rows. `again`: what the same command does after a signal has ended this one. */
   moveIo(again: string): MoveIo;
+  /** For work beside a sidecar that serves: this process gives way to it. */
+  giveWay(): void;
 }
 
 /** Parts of its process that a command which answers in lines uses. */
@@ -37,6 +40,7 @@ export const COMMAND_PROCESS: CommandProcess = {
     environment: process.env,
     signal: endedBySignal(again),
   }),
+  giveWay,
 };
 
 /** The first signal ends the work between two pages, a second one at once. */

@@ -82,7 +82,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'send: only sends the newest local backup, if it is not there yet. keygen: makes the keys for encrypted backups.',
       'drill: restores the newest backup off the machine into a database that is thrown away, and reads every row.',
     ],
-    run: (args, { moveIo }) => runBackup(args, moveIo('there is no backup')),
+    run(args, { moveIo, giveWay }) {
+      giveWay();
+      return runBackup(args, moveIo('there is no backup'));
+    },
   },
   restore: {
     about: 'brings a backup into a database that is empty in its namespaces, whichever engine that is',
