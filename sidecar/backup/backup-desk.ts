@@ -10,7 +10,7 @@ import { BackupProgram, causeOf, type Ended } from './backup-program.ts';
 import type { MadeAndSent } from './make-backup.ts';
 import { rowsOf } from './manifest.ts';
 import { countNow, type PreviewTable } from './preview-restore.ts';
-import { DrillBook, type DrillResult } from './remote/drill-book.ts';
+import { DrillBook, type DrillResult, isDrillOverdue } from './remote/drill-book.ts';
 import { type ListedRemote, listRemoteBackups, openedFolder, withOpenedBackup } from './remote/opened-backup.ts';
 import { restoreBackup } from './restore-backup.ts';
 import { tellFailedDrill, tellMade, tellNotMade } from './tell-backup.ts';
@@ -44,7 +44,7 @@ export interface ListedBackup {
 export interface BackupOverview {
   /** Newest first. Those off the machine of this installation alone. */
   readonly backups: readonly ListedBackup[];
-  readonly drill: DrillResult | null;
+  readonly drill: (DrillResult & { readonly isOverdue: boolean }) | null;
   /** Null if there is no place off this machine. */
   readonly remote: ListedRemote['state'] | null;
   /** Copy of each write; null if it is not configured. */
@@ -105,8 +105,7 @@ export class BackupDesk {
       }),
     );
     const backups = [...local, ...there].toSorted((a, b) => b.time.localeCompare(a.time));
-    const drill = new DrillBook(config.dataFolder).read()?.last ?? null;
-    return { backups, drill, remote: remote?.state ?? null, continuous: continuous?.lag() ?? null };
+    return { backups, drill: drillOf(config), remote: remote?.state ?? null, continuous: continuous?.lag() ?? null };
   }
 
   /**
@@ -223,6 +222,13 @@ export class BackupDesk {
     const deadline = performance.now() + DRAIN_MS;
     await writeBuffer.suspend(targets, deadline, (journal) => restoreBackup({ ...options, journal }, engine));
   }
+}
+
+function drillOf({ dataFolder, backup }: SidecarConfig): BackupOverview['drill'] {
+  const record = new DrillBook(dataFolder).read();
+  if (record === null) return null;
+  const isOverdue = backup.drill !== null && isDrillOverdue(record, backup.drill.everyDays, Date.now());
+  return { ...record.last, isOverdue };
 }
 
 function refusalOf(ended: Ended): Error {

@@ -48,7 +48,7 @@ export class BackupProgram {
   }
 }
 
-/** Cause of a failure for the log: the last line of the command. */
+/** Cause of a failure for the log and the panel: the last line of the command, without the name of the program. */
 export function causeOf({ code, errors }: Ended): string {
-  return errors.at(-1) ?? `its process ended with ${code}`;
+  return errors.at(-1)?.replace(/^sidecar: /, '') ?? `its process ended with ${code}`;
 }

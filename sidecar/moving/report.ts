@@ -18,10 +18,10 @@ export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** 61234567 as 62 MB. @param rounding `Math.floor` for room that is there */
+/** 61234567 as 59 MiB, as the panel shows sizes. @param rounding `Math.floor` for room that is there */
 export function sized(bytes: number, rounding: (value: number) => number = Math.ceil): string {
-  const [unit, size] =
-    bytes < 1e6 ? (['kB', 1e3] as const) : bytes < 1e10 ? (['MB', 1e6] as const) : (['GB', 1e9] as const);
+  const [unit, size]: [string, number] =
+    bytes < 2 ** 20 ? ['KiB', 2 ** 10] : bytes < 10 * 2 ** 30 ? ['MiB', 2 ** 20] : ['GiB', 2 ** 30];
   return `${grouped(rounding(bytes / size))} ${unit}`;
 }
 

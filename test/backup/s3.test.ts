@@ -215,7 +215,7 @@ it('a machine goes from backup to restore over S3', async () => {
   const io = { ...run.io, environment: { S3_SECRET: S3_KEYS.secretAccessKey } };
   expect(await runBackup(['--config', join(here, 'sidecar.json')], io)).toBe(true);
   await sidecar.stop();
-  expect(run.lines.join('\n')).toMatch(/sent backup-.*\.tar\.zst: \d+ kB, SHA-256 [0-9a-f]{64}/);
+  expect(run.lines.join('\n')).toMatch(/sent backup-.*\.tar\.zst: \d+ KiB, SHA-256 [0-9a-f]{64}/);
   const given = { ...remote, accessKeyEnv: 'S3_ACCESS', secretKeyEnv: 'S3_SECRET' };
   writeFileSync(join(there, 'sidecar.json'), JSON.stringify({ backup: { remote: given } }));
   const environment = { S3_SECRET: S3_KEYS.secretAccessKey, S3_ACCESS: S3_KEYS.accessKeyId };

@@ -116,14 +116,14 @@ function defineCases(): void {
       fillDisk(seen);
       expect(refusal(await run(['backup']))).toMatch(
         new RegExp(
-          `the backup needs [\\d,]+ [kM]B in ${at}/backups, and 0 kB are free: ${NO_ROOM}. Nothing was changed$`,
+          `the backup needs [\\d,]+ [KM]iB in ${at}/backups, and 0 KiB are free: ${NO_ROOM}. Nothing was changed$`,
         ),
       );
       emptyDisk(seen);
       // Another program takes the room when it was found.
       expect(refusal(await run(['backup'], { fill: { moment: 'check', time: 1 } }))).toMatch(
         new RegExp(
-          `the disk is full \\(at least [\\d,]+ [kM]B are needed, and [\\d,]+ [kM]B are free in ${at}/backups\\)`,
+          `the disk is full \\(at least [\\d,]+ [KM]iB are needed, and [\\d,]+ [KM]iB are free in ${at}/backups\\)`,
         ),
       );
       expect(names('backups')).toEqual(before);
@@ -138,7 +138,7 @@ function defineCases(): void {
       fillDisk(seen);
       expect(refusal(await run(restore, { home }))).toMatch(
         new RegExp(
-          `the restore needs [\\d,]+ [kM]B in ${home}/data, and 0 kB are free: ${NO_ROOM}. Nothing was changed$`,
+          `the restore needs [\\d,]+ [KM]iB in ${home}/data, and 0 KiB are free: ${NO_ROOM}. Nothing was changed$`,
         ),
       );
       expect(existsSync(join(seen, 'there/data/database.sqlite'))).toBe(false);
@@ -146,7 +146,7 @@ function defineCases(): void {
       // Another program takes the room that a new file of SQLite was to have.
       expect(refusal(await run(restore, { home, fill: { moment: 'check', time: 1 } }))).toMatch(
         new RegExp(
-          `the disk is full \\([\\d,]+ [kM]B are free in ${home}/data\\): ${NO_ROOM}. Then run the same command`,
+          `the disk is full \\([\\d,]+ [KM]iB are free in ${home}/data\\): ${NO_ROOM}. Then run the same command`,
         ),
       );
       emptyDisk(seen);
@@ -154,7 +154,7 @@ function defineCases(): void {
       const cut = await run(restore, { home, fill });
       expect(refusal(cut)).toMatch(
         new RegExp(
-          `the disk is full \\([\\d,]+ [kM]B are free in ${home}/data\\): ${NO_ROOM}. Run the same restore again`,
+          `the disk is full \\([\\d,]+ [KM]iB are free in ${home}/data\\): ${NO_ROOM}. Run the same restore again`,
         ),
       );
       // The next restore would wait for it.
@@ -185,12 +185,12 @@ function defineCases(): void {
       const file = join(at, 'out.csv');
       const whole = rows('export', 'kills', '--file', file);
       fillDisk(seen);
-      expect(refusal(await run(whole))).toContain(`0 kB are free in ${at}/data): ${NO_ROOM}`);
+      expect(refusal(await run(whole))).toContain(`0 KiB are free in ${at}/data): ${NO_ROOM}`);
       emptyDisk(seen);
       // When its first page was read.
       const fill = { moment: 'SELECT', time: 4 };
       expect(refusal(await run(whole, { fill }))).toMatch(
-        new RegExp(`at least [\\d,]+ [kM]B are needed, and 0 kB are free in ${at}\\): ${NO_ROOM}. No file was left`),
+        new RegExp(`at least [\\d,]+ [KM]iB are needed, and 0 KiB are free in ${at}\\): ${NO_ROOM}. No file was left`),
       );
       expect(names('.').filter((name) => name.startsWith('out'))).toEqual([]);
       emptyDisk(seen);
@@ -212,7 +212,7 @@ function defineCases(): void {
       truncateSync(join(seen, 'filler'), size - 64 * 1024);
       expect(refusal(await run(imports))).toMatch(
         new RegExp(
-          `the import needs [\\d,]+ [kM]B in ${at}/data, and [\\d,]+ [kM]B are free: ${NO_ROOM}. Nothing was changed$`,
+          `the import needs [\\d,]+ [KM]iB in ${at}/data, and [\\d,]+ [KM]iB are free: ${NO_ROOM}. Nothing was changed$`,
         ),
       );
       emptyDisk(seen);
@@ -252,7 +252,7 @@ function defineCases(): void {
         .poll(() => logged('the backup failed'), { timeout: 120_000 })
         .toMatchObject({
           cause: expect.stringMatching(
-            `the backup needs [\\d,]+ [kM]B in ${at}/backups, and [\\d,]+ [kM]B are free: ${NO_ROOM}`,
+            `the backup needs [\\d,]+ [KM]iB in ${at}/backups, and [\\d,]+ [KM]iB are free: ${NO_ROOM}`,
           ),
         });
       await sidecar.kill('SIGTERM');

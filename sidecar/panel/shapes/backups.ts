@@ -23,6 +23,8 @@ export interface DrillView {
   readonly rows: number | null;
   /** English; null if it succeeded. */
   readonly error: string | null;
+  /** None has succeeded for twice `backup.drill.everyDays`. */
+  readonly isOverdue: boolean;
 }
 
 /** `GET /api/backups`, without `ok`. */

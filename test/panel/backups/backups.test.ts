@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BackupsAnswer } from '#panel/shapes/backups.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
@@ -51,7 +53,7 @@ describe('backups of the panel', () => {
     expect(await read()).toEqual(nothing);
     expect(await ended('make')).toMatchObject({
       ...{ state: 'succeeded', outcome: { rows: 3, remote: null } },
-      message: expect.stringMatching(/^Made backup-\S+: 3 rows, \d+ kB$/),
+      message: expect.stringMatching(/^Made backup-\S+: 3 rows, \d+ KiB$/),
     });
     const [backup] = (await read()).backups;
     expect(backup).toMatchObject({ where: 'local', namespaces: expect.arrayContaining(['game']), rows: 3 });
@@ -103,14 +105,20 @@ describe('backups of the panel', () => {
   });
 });
 
-it('tell how far the copy of each write is behind', async () => {
+it('tell how far the copy of each write is behind, and that no drill has run for too long', async () => {
+  const folder = testFolder();
+  const at = new Date(Date.now() - 15 * 86_400_000).toISOString();
+  const last = { at, ok: true, kind: 'opened', backup: null, seconds: 3, rows: 2, error: null };
+  mkdirSync(join(folder, 'data'));
+  writeFileSync(join(folder, 'data/backup-drill.json'), JSON.stringify({ last, lastSuccessAt: at, since: at }));
   const remote = { type: 'folder', path: testFolder() };
-  const backup = { remote, continuous: { program: '/no/such/program' } };
-  const other = await startTestPanel({ config: { backup } });
+  const backup = { remote, continuous: { program: '/no/such/program' }, drill: { everyDays: 7 } };
+  const other = await startTestPanel({ folder, config: { backup } });
   try {
     const client = await other.owner();
     const { body } = await client.get<BackupsAnswer>('/api/backups');
     expect(body.continuous).toEqual({ lagSeconds: expect.any(Number), isLate: false });
+    expect(body.drill).toEqual({ ...last, isOverdue: true });
   } finally {
     await other.stop();
   }

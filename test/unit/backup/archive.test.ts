@@ -165,7 +165,7 @@ it('does not begin to unpack what the disk cannot hold, and says what is missing
   };
   const to = join(folder, 'out');
   await expect(unpackArchive(rest(), to)).rejects.toThrow(
-    new RegExp(`^the unpacked backup needs [0-9,]{9,} GB in ${folder}, and [0-9,]+ [MG]B are free: make room there`),
+    new RegExp(`^the unpacked backup needs [0-9,]{9,} GiB in ${folder}, and [0-9,]+ [MG]iB are free: make room there`),
   );
   expect([isRead, existsSync(to), existsSync(`${to}.partial`)]).toEqual([false, false, false]);
 });
@@ -174,6 +174,6 @@ it('tells of a disk that is full in the middle by its folder', async () => {
   const full = () =>
     Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
   await expect(namingFullDisk({ folder }, full)).rejects.toThrow(
-    new RegExp(`^the disk is full \\([0-9,]+ [kMG]B are free in ${folder}\\): make room there`),
+    new RegExp(`^the disk is full \\([0-9,]+ [KMG]iB are free in ${folder}\\): make room there`),
   );
 });

@@ -45,7 +45,7 @@ interface DrillStateProps {
 /** Result of the last try to restore the newest backup. */
 export function DrillState({ drill, isExpected }: DrillStateProps) {
   if (drill === null) return isExpected ? <Notice kind="warn">{t('backups.neverTried')}</Notice> : null;
-  const { at, ok, kind, seconds, rows, error } = drill;
+  const { at, ok, kind, seconds, rows, error, isOverdue } = drill;
   if (!ok) {
     return (
       <Notice kind="bad">
@@ -53,6 +53,13 @@ export function DrillState({ drill, isExpected }: DrillStateProps) {
           {t('backups.drillFailed')} <Time iso={at} />
         </p>
         {error !== null && <p class="soft">{error}</p>}
+      </Notice>
+    );
+  }
+  if (isOverdue) {
+    return (
+      <Notice kind="bad">
+        {t('backups.drillOverdue')} <Time iso={at} />
       </Notice>
     );
   }
