@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toShippedJavaScript } from '../build/shipped-bundles.ts';
+import { shipBundle } from '../build/shipped-bundles.ts';
 import { THINGS } from './payloads.ts';
 import { start } from './processes.ts';
 
@@ -19,11 +19,7 @@ export interface ConnectorResult {
 function makeServer(folder: string, port: number): string {
   const root = join(folder, 'server');
   cpSync(join(ROOT, 'dist/db_connector'), join(root, 'bundles/db_connector'), { recursive: true });
-  const bundle = join(root, 'bundles/connector_load');
-  mkdirSync(bundle, { recursive: true });
-  cpSync(join(ROOT, 'scripts/bench/connector_load/bundle.json'), join(bundle, 'bundle.json'));
-  const source = readFileSync(join(ROOT, 'scripts/bench/connector_load/server.ts'), 'utf8');
-  writeFileSync(join(bundle, 'server.js'), toShippedJavaScript('server.js', source));
+  shipBundle(join(ROOT, 'scripts/bench/connector_load'), join(root, 'bundles/connector_load'));
   const settings = {
     url: `http://127.0.0.1:${port}`,
     keyId: 'local',

@@ -37,7 +37,7 @@ export class BundleWatch {
     this.#settings = settings;
     this.#watchFolders();
     for (const name of bundleNames(settings.from)) {
-      this.#brought.set(name, broughtNow(shippedFiles(join(settings.from, name), false)));
+      this.#brought.set(name, broughtNow(shippedFiles(join(settings.from, name))));
     }
   }
 
@@ -89,7 +89,7 @@ export class BundleWatch {
     try {
       const startedMs = performance.now();
       // Read as a whole before anything is written: a bundle with a mistake leaves the running one as it is.
-      const files = shippedFiles(join(from, name), false);
+      const files = shippedFiles(join(from, name));
       const [before, now] = [this.#brought.get(name), broughtNow(files)];
       this.#mistakes.delete(name);
       if (before?.hash === now.hash) return;

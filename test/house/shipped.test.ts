@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { toShippedJavaScript } from '#scripts/build/shipped-bundles.ts';
+import { shipBundle } from '#scripts/build/shipped-bundles.ts';
 import { specifiersOf } from '#scripts/check/import-directions.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -199,7 +199,13 @@ describe('the sample in dist/server', () => {
       '/** Why. */',
       "export const find = (host: Host, text: string): string => Q.Eq('name', fold(text)); // './x.ts' stays",
     ].join('\n');
-    expect(toShippedJavaScript('find.js', source)).toBe(
+    const folder = testFolder();
+    mkdirSync(join(folder, 'bundle'));
+    writeFileSync(join(folder, 'bundle/find.ts'), source);
+    writeFileSync(join(folder, 'bundle/as-it-is.js'), 'let  a\n');
+    shipBundle(join(folder, 'bundle'), join(folder, 'shipped'));
+    expect(readFileSync(join(folder, 'shipped/as-it-is.js'), 'utf8')).toBe('let  a\n');
+    expect(readFileSync(join(folder, 'shipped/find.js'), 'utf8')).toBe(
       [
         "import { Q } from '../db_connector/helper.js';",
         "import { fold } from './fold.js';",
