@@ -15,13 +15,17 @@ export function filesBelow(folder: string, path: string): string[] {
   });
 }
 
-/** All files of a folder below `top/`. Names, contents and nothing else decide the bytes: one order, one time, one mode. */
-export function zipFolder(folder: string, top: string): Uint8Array {
+/**
+ * All files of a folder below `top/`. Names, contents and nothing else decide the bytes: one order, one time, one mode.
+ *
+ * @param level 0 stores the files as they are
+ */
+export function zipFolder(folder: string, top: string, level: 0 | 6 = 6): Uint8Array {
   const files: Zippable = {};
   for (const path of filesBelow(folder, '').sort()) {
     files[`${top}/${path}`] = [
       readFileSync(join(folder, path)),
-      { mtime: TIME, os: UNIX, attrs: REGULAR_FILE << 16, level: 6 },
+      { mtime: TIME, os: UNIX, attrs: REGULAR_FILE << 16, level },
     ];
   }
   return zipSync(files);

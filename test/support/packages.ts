@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { unzipSync } from 'fflate';
+import { type Unzipped, unzipSync } from 'fflate';
 
 const PROGRAM = fileURLToPath(new URL('../../scripts/package.ts', import.meta.url));
 
@@ -33,9 +33,18 @@ export function packageIn(folder: string, name: string): string {
   return join(folder, file);
 }
 
+/** Contents by the path of the package, which never changes. */
+const opened = new Map<string, Unzipped>();
+
+function contentsOf(file: string): Unzipped {
+  const files = opened.get(file) ?? unzipSync(readFileSync(file));
+  opened.set(file, files);
+  return files;
+}
+
 /** Unpacks over what is there, as an owner does; gives the paths, sorted. */
 export function unzip(file: string, into: string): string[] {
-  const files = unzipSync(readFileSync(file));
+  const files = contentsOf(file);
   for (const [path, bytes] of Object.entries(files)) {
     const target = join(into, path);
     mkdirSync(dirname(target), { recursive: true });

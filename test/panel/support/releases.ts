@@ -54,7 +54,8 @@ export function makeRelease({ version, key, start, change, spoil }: ReleaseOptio
   const environment = key === null ? {} : { RELEASE_KEY_FILE: key.file };
   writeReleaseFiles({ folder, root: folder, environment });
   spoil?.(folder);
-  const bytes = zipFolder(folder, 'sidecar');
+  // Packed by `npm run package`; packing takes a second, and is no part of what a release's bytes are used for here.
+  const bytes = zipFolder(folder, 'sidecar', 0);
   rmSync(folder, { recursive: true });
   return bytes;
 }
