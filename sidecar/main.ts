@@ -9,7 +9,6 @@ import { visibleText } from './commands/lines.ts';
 import { systemFault } from './commands/system-fault.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
-import { checkEmbedded, startEmbedded } from './embedded/start-embedded.ts';
 import { KeeperLink } from './keeper/channel/keeper-link.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
@@ -18,7 +17,7 @@ import { holdHeap, holdNursery } from './nursery.ts';
 import { makeOwnerOnly } from './owner-only.ts';
 import { preflight } from './preflight.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
-import { type RunningSidecar, serve } from './serve.ts';
+import type { RunningSidecar } from './serve.ts';
 import { obeyKeeper, type SidecarEnds } from './under-keeper.ts';
 import { withBackups } from './with-backups.ts';
 import { presetServer, withTerminal } from './with-terminal.ts';
@@ -74,6 +73,11 @@ function commandOf(argv: readonly string[]): { readonly name: string; readonly a
   return first === undefined ? null : { name: first.value, args: argv.toSpliced(first.index, 1) };
 }
 
+/** Most of the program, which no command reads. */
+async function serving() {
+  return (await import('./serve.ts')).serve;
+}
+
 /** Starts the service and returns once it listens. */
 async function start(
   { config: file, serverRoot }: ServiceArguments,
@@ -81,6 +85,7 @@ async function start(
   keeper: KeeperLink | null,
 ): Promise<RunningSidecar> {
   const log = new Log(output);
+  const serve = await serving();
   const made = createMissing(file, process.env, REPLACED_FOLDER);
   for (const path of made) log.info('made a file that was missing', { event: LOG_EVENT.fileMade, file: path });
   const isNew = made.includes(resolve(file));
@@ -198,7 +203,9 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
     process.stdout.write(`${JSON.stringify(preflight(given.namedConfig, process.env))}\n`);
     return;
   }
-  if (isCheck && isEmbedded) return checkEmbedded(process.stdin).finally(() => process.stdin.destroy());
+  // Before its input flows.
+  const embedded = isEmbedded ? await import('./embedded/start-embedded.ts') : null;
+  if (isCheck && embedded !== null) return embedded.checkEmbedded(process.stdin).finally(() => process.stdin.destroy());
   if (isCheck) return check(loadConfig(file, process.env, true), file);
   let sink: LogSink = output;
   process.on('uncaughtException', (error) => {
@@ -210,7 +217,7 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
     sink = log;
   };
   const keeper = isEmbedded ? null : await KeeperLink.open(process.env, endWithKeeper);
-  const starting = isEmbedded ? startEmbedded(process.stdin, output, useLog) : start(given, output, keeper);
+  const starting = embedded?.startEmbedded(process.stdin, output, useLog) ?? start(given, output, keeper);
   if (isEmbedded) stopWithParent(starting, output);
   else if (keeper !== null) obeyKeeper(keeper, starting, endsUnder(keeper, output));
   else stopOnSignal(starting, output);

@@ -13,7 +13,7 @@ import type { EngineLog } from './engine/log.ts';
 import { openEngine } from './engine/open.ts';
 import { Log, type LogSink, LogTap } from './log.ts';
 import type { PanelBase } from './panel/panel-base.ts';
-import { type PanelOptions, type RunningPanel, StoreFault, startPanel } from './panel/start-panel.ts';
+import type { PanelOptions, RunningPanel } from './panel/start-panel.ts';
 import { panelGauges } from './panel-gauges.ts';
 import { VERSION } from './program-folder.ts';
 import { SchemaCatalog } from './schema/catalog.ts';
@@ -131,9 +131,15 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   }
 }
 
+/** A quarter of the program, which a sidecar without a panel does not read. */
+function panelProgram() {
+  return import('./panel/start-panel.ts');
+}
+
 /** Null if it is off, or cannot use its file: the database is served all the same. */
 async function openPanel(base: PanelBase, { isOptional = false, ...start }: PanelStart): Promise<RunningPanel | null> {
   if (!base.config.panel.enabled) return null;
+  const { startPanel, StoreFault } = await panelProgram();
   try {
     return await startPanel({ ...base, ...start });
   } catch (error) {
@@ -148,6 +154,7 @@ async function beginPanel(panel: RunningPanel | null, log: Log): Promise<Running
     await panel?.begin();
     return panel;
   } catch (error) {
+    const { StoreFault } = await panelProgram();
     if (!(error instanceof StoreFault)) throw error;
     tellNoPanel(log, error);
     await panel?.stop().catch(() => {});

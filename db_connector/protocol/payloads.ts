@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { IDENTIFIER_PATTERN } from './identifiers.ts';
 import { isJsonObject, type Json, JsonNumber, type JsonObject } from './json-value.ts';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { configSchema } from '#sidecar/config/config-schema.ts';
 import { unwrap } from '#sidecar/config/describe-problems.ts';
 import { SIDECAR_MEANINGS } from '#sidecar/config/field-meanings.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A JSON value of the document; OpenAPI 3.1 uses JSON Schema 2020-12 as it is. */
 export type Node = { readonly [name: string]: unknown };

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { panelRoutes } from '#panel/app.ts';
 import type { PanelRoute } from '#panel/http/route.ts';
 import type { PanelServices } from '#panel/services.ts';

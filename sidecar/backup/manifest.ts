@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { MoveRefused } from '../moving/report.ts';
 
 /** Grows when a program of before could not restore what a newer one writes. Format 1 has the first two files alone. */

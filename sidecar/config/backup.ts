@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type RemoteConfig, readRemote, remoteSection } from './backup-remote.ts';
 import { ConfigError } from './config-error.ts';
 import { flag, integer, listOf, rule, text } from './rules.ts';

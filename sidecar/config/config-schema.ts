@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isNamespace } from '#protocol/identifiers.ts';
 import {
   DEFAULT_AUTH_FAILURES_PER_MINUTE,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { nearestName } from '#protocol/unknown-names.ts';
 import { configSchema } from './config-schema.ts';
 

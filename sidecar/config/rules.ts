@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isRange } from '../security/addresses.ts';
 
 /** How the text of an environment variable becomes a value of a field. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isJsonObject, JsonError, parseJson } from '#protocol/json.ts';
 import { MIN_SECRET_BYTES } from '#protocol/limits.ts';
 import { importSecret } from '#protocol/signing.ts';

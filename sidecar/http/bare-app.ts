@@ -22,6 +22,15 @@ export interface BareAppOptions {
 
 const CHECK_INTERVAL_MS = 500;
 
+/** No route has a schema of Fastify's; by default it would load the compilers of two libraries at each start. */
+const WITHOUT_SCHEMAS = {
+  compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema },
+};
+
+function refuseSchema(): never {
+  throw new Error('a route has a schema for Fastify; bodies and answers are read and written by our own code');
+}
+
 /**
  * Fastify that answers nothing by itself and reads no body: API and panel have their own order of refusals (contract section 3;
  * panel contract, "Order of checks").
@@ -39,6 +48,7 @@ export function createBareApp(options: BareAppOptions): FastifyInstance {
   };
   const server = {
     logger: false,
+    schemaController: WITHOUT_SCHEMAS,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     requestTimeout: requestTimeoutMs,

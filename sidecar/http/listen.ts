@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
@@ -6,6 +6,7 @@ const MAX_CONNECTIONS = 2000;
 const MIN_CONNECTIONS = 32;
 /** Only the sidecar's own user may connect, as with the secrets. */
 const SOCKET_MODE = 0o600;
+const LIMITS = '/proc/self/limits';
 /** NaN if the system sets no limit. Read while the module loads: later the report interrupts every thread of the process. */
 const OPEN_FILES = openFiles();
 
@@ -93,6 +94,11 @@ export function connectionLimit(share: number): number {
 }
 
 function openFiles(): number {
+  if (process.platform === 'win32') return Number.NaN;
+  if (process.platform === 'linux' && existsSync(LIMITS)) {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1]);
+  }
+  // Takes long, as it is a report on everything.
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   return Number(userLimits?.open_files?.soft);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BackupConfig } from '../../config/backup.ts';
 import { replaceFile } from '../../config/new-file.ts';
 import { newestBackup } from '../backup-folder.ts';

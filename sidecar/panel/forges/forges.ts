@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AttemptLimit } from '../attempt-limit.ts';
 import type { HostPolicy } from '../network/host-policy.ts';
 import { type HttpsAnswer, httpsGet } from '../network/https-request.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { below, type Forge, hasNextPage, PAGE_SIZE } from './forge.ts';
 
 const user = z.object({ login: z.string() });

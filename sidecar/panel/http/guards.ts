@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '#protocol/json-reader.ts';
 import { JsonError } from '#protocol/json-value.ts';
 import { BodyReader, isJsonType } from '#sidecar/http/body.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PanelError } from '../panel-error.ts';
 
 /** A package of the lock. */

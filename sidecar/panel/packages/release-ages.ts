@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { replaceFile } from '#sidecar/config/new-file.ts';
 import type { HostPolicy } from '../network/host-policy.ts';
 import { httpsGet } from '../network/https-request.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isNamespace } from '#protocol/identifiers.ts';
 import type { Backups } from '../backups/backups.ts';
 import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Bridge } from '../bridge/bridge.ts';
 import { AUTHENTICATED, needs, type PanelRoute, route } from '../http/route.ts';
 

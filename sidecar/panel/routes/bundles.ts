@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BundleMarks } from '../bundles/bundle-marks.ts';
 import { BUNDLE_ACTIONS, type Bundles } from '../bundles/bundles.ts';
 import type { PartTables } from '../database/part-tables.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DatabaseServices } from '../database/create-database.ts';
 import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import type { AuditChange } from '../shapes/accounts.ts';

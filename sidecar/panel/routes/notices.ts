@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { needs, type PanelRoute, route } from '../http/route.ts';
 import type { Notices } from '../notices/notices.ts';
 import { callerOf } from './caller-of.ts';

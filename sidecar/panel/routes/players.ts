@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import type { GameServer } from '../server/game-server.ts';
 import { actorOf } from './caller-of.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Caller, needs, type PanelRoute, route } from '../http/route.ts';
 import { ROLLBACK } from '../installs/create-installs.ts';
 import type { Installs } from '../installs/installs.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RowExchange } from '../database/row-exchange.ts';
 import { sendStream } from '../http/reply.ts';
 import { needs, type PanelRoute, RawAnswer, route } from '../http/route.ts';

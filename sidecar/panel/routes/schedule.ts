@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AUTHENTICATED, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { callerOf } from './caller-of.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { needs, type PanelRoute, route } from '../http/route.ts';
 import type { ServerUpdatesDesk } from '../server-updates/server-updates.ts';
 import type { ServerUpdatesAnswer } from '../shapes/server-updates.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AUTHENTICATED, forTokens, needs, type PanelRoute, RawAnswer, route } from '../http/route.ts';
 import { describeCrash } from '../server/crashes.ts';
 import type { GameServer } from '../server/game-server.ts';

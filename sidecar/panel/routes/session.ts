@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { networkOf } from '#sidecar/security/addresses.ts';
 import { inOrder } from '../accounts/account-store.ts';
 import type { Accounts } from '../accounts/accounts.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
 import { AUTHENTICATED, type Caller, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';

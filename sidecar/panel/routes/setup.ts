@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type PanelRequest, type PanelRoute, PUBLIC, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { Setup } from '../setup/setup.ts';

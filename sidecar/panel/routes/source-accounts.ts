@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Forges } from '../forges/forges.ts';
 import { needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { networkOf } from '#sidecar/security/addresses.ts';
 import type { PasswordCheck } from '../accounts/password-check.ts';
 import { AUTHENTICATED, type PanelRoute, route } from '../http/route.ts';

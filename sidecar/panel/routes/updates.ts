@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { needs, type PanelRoute, route } from '../http/route.ts';
 import { CONNECTOR_ACCESS, type ConnectorInput, type ConnectorOffer } from '../installs/connector-offer.ts';
 import type { Jobs } from '../jobs/jobs.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';

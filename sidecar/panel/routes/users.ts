@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
 import { mayCall, needs, type PanelRoute, route } from '../http/route.ts';
 import { pagesOf } from '../shapes/pages.ts';

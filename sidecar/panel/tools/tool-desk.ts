@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import semver from 'semver';
-import { z } from 'zod';
+import * as z from 'zod';
 import { needs } from '../http/route.ts';
 import type { RunningJob } from '../jobs/job-kind.ts';
 import type { Jobs } from '../jobs/jobs.ts';

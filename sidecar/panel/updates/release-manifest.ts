@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PanelError } from '../panel-error.ts';
 
 /** Files of a release that its manifest does not list. */
