@@ -145,7 +145,7 @@ function columnsOf(hasLinks: boolean): Column<BackupView>[] {
 }
 
 function namespacesOf(namespaces: readonly string[] | null) {
-  if (namespaces === null) return '?';
+  if (namespaces === null) return <span class="soft">{t('backups.unknown')}</span>;
   const more = namespaces.length - SHOWN_NAMESPACES;
   const shown = namespaces.slice(0, SHOWN_NAMESPACES).join(', ');
   return <span class="long">{namespaces.length === 0 ? '–' : more > 0 ? `${shown} +${number(more)}` : shown}</span>;
