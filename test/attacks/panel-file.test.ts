@@ -5,10 +5,12 @@ import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
+import { whyNoSmallDisk } from '#scripts/servers/small-disk.ts';
 import { journalOf } from '../faults/disk-world.ts';
 import { openSmallDisk } from '../faults/small-journal-disk.ts';
 import { PanelClient } from '../panel/support/panel-client.ts';
 import { fakeLine } from '../panel/support/server-rig.ts';
+import { itIf } from '../support/it-if.ts';
 import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { expectUnharmed } from './attack-world.ts';
@@ -119,25 +121,29 @@ it('a panel.sqlite that is damaged while the panel runs costs signed calls nothi
   await expectUnharmed({ ...sidecar, panelAddress: '' }, () => crashAndSignIn(sidecar, pid));
 });
 
-it('a panel.sqlite whose disk is full costs signed calls nothing, while it runs and at the start', async (context) => {
-  const disk = await openSmallDisk(context);
-  onTestFinished(() => disk.close());
-  const { folder } = disk;
-  const file = join(journalOf(folder), 'panel.sqlite');
-  const plain = folderWithServer();
-  const [enter = '', ...words] = disk.wrapper;
-  const copied = spawnSync(enter, [...words, 'cp', plain.file, file]);
-  expect(copied.status).toBe(0);
-  const sidecar = await start(folder, file, disk.wrapper);
-  const pid = await runningServer(folder);
-  fillDisk(join(disk.seenFrom(sidecar.pid), 'filler'));
-  await expectUnharmed({ ...sidecar, panelAddress: '' }, async () => {
-    await crashAndSignIn(sidecar, pid);
-    await expect.poll(() => told(sidecar, file)).not.toEqual([]);
-  });
-  const next = await start(folder, file, disk.wrapper);
-  await expectUnharmed({ ...next, panelAddress: '' }, async () => {});
-});
+itIf(
+  await whyNoSmallDisk(),
+  'a panel.sqlite whose disk is full costs signed calls nothing, while it runs and at the start',
+  async () => {
+    const disk = await openSmallDisk();
+    onTestFinished(() => disk.close());
+    const { folder } = disk;
+    const file = join(journalOf(folder), 'panel.sqlite');
+    const plain = folderWithServer();
+    const [enter = '', ...words] = disk.wrapper;
+    const copied = spawnSync(enter, [...words, 'cp', plain.file, file]);
+    expect(copied.status).toBe(0);
+    const sidecar = await start(folder, file, disk.wrapper);
+    const pid = await runningServer(folder);
+    fillDisk(join(disk.seenFrom(sidecar.pid), 'filler'));
+    await expectUnharmed({ ...sidecar, panelAddress: '' }, async () => {
+      await crashAndSignIn(sidecar, pid);
+      await expect.poll(() => told(sidecar, file)).not.toEqual([]);
+    });
+    const next = await start(folder, file, disk.wrapper);
+    await expectUnharmed({ ...next, panelAddress: '' }, async () => {});
+  },
+);
 
 /** All but the first: what the file is stays known. */
 function damagePages(file: string): void {

@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedFx } from '../support/embedded-fx.ts';
+import { itIf } from '../support/it-if.ts';
 import { makePackages, packageIn, unzip } from '../support/packages.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { EmbeddedServer, gone } from './embedded-server.ts';
@@ -244,9 +245,10 @@ describe('sidecar-VERSION.zip', { timeout: SLOW_MS }, () => {
     expect(existsSync(join(folder, 'sidecar/db_connector/sidecar'))).toBe(false);
   });
 
-  const analyze = spawnSync('systemd-analyze', ['--version']);
-  it.skipIf(analyze.error !== undefined)(
-    'carries a unit that systemd understands (skipped where systemd-analyze is not installed)',
+  const { error } = spawnSync('systemd-analyze', ['--version']);
+  itIf(
+    error === undefined ? null : `systemd-analyze: ${error.message}`,
+    'carries a unit that systemd understands',
     () => {
       unzip(packageIn(first, 'sidecar'), join(scratch, 'unit'));
       const unit = readFileSync(join(scratch, 'unit/sidecar/service/sidecar.service'), 'utf8');

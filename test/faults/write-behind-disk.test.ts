@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest';
-import { emptyDisk, fillDisk } from '#scripts/servers/small-disk.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { emptyDisk, fillDisk, whyNoSmallDisk } from '#scripts/servers/small-disk.ts';
 import { provideStrace } from '#scripts/servers/strace-program.ts';
 import { endProcess, flush, logged, readState } from '../support/buffered/buffered-sidecar.ts';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
+import { describeIf } from '../support/describe-if.ts';
+import { itIf } from '../support/it-if.ts';
 import { seedOf } from '../support/test-seed.ts';
 import { type DiskWorld, expectAllRight, openDiskWorld } from './disk-world.ts';
 import { openSmallDisk } from './small-journal-disk.ts';
@@ -18,19 +20,13 @@ const RECOVERY_MS = 20_000;
 /** A note that some of them fill any segment that is there already. */
 const BIG = 'n'.repeat(900_000);
 
-let whyNot: string | null = null;
-beforeAll(async () => {
-  await provideStrace((line) => console.log(line)).catch((error: Error) => {
-    whyNot = error.message;
-  });
-}, 120_000);
+const noStrace = await provideStrace((line) => console.log(line)).then(
+  () => null,
+  (error: Error) => error.message,
+);
 
 let world: DiskWorld;
 afterEach(() => world?.stop());
-
-function skipUntraceable(context: TestContext): void {
-  if (whyNot !== null) context.skip(`faults of the disk are not tested: ${whyNot}`);
-}
 
 /** A write of its own, outside the load. */
 function probe(note = ''): Promise<{ ok: boolean; code: string; message: string }> {
@@ -66,9 +62,8 @@ async function whileInjecting(fault: string, check: () => Promise<void>): Promis
   await whileFailing(hurt, check, () => heal());
 }
 
-describe('system calls on the journal that fail', () => {
-  beforeEach(async (context: TestContext) => {
-    skipUntraceable(context);
+describeIf(noStrace, 'system calls on the journal that fail', () => {
+  beforeEach(async () => {
     world = await openDiskWorld(SEED);
   });
 
@@ -118,9 +113,8 @@ describe('system calls on the journal that fail', () => {
 /** Nothing leaves the journal by itself. */
 const KEPT = { flushIntervalMs: 3_600_000, flushAtPending: 1_000_000 };
 
-describe('a journal on a disk', () => {
-  it('that says it has written and has not: what is lost is said, and nothing else is lost', async (context) => {
-    skipUntraceable(context);
+describe('a journal on a disk', async () => {
+  itIf(noStrace, 'that says it has written and has not: what is lost is said, and nothing else is lost', async () => {
     world = await openDiskWorld(SEED, { writeBehind: KEPT });
     const insert = async (when: string): Promise<string[]> => {
       // In turn, so that each is a group of its own: one sector.
@@ -146,23 +140,27 @@ describe('a journal on a disk', () => {
     expect(logged(world.sidecar, 'error')).toMatch(/acknowledged.* lost/);
   });
 
-  it('that is full to the last byte: short writes and refusals lose nothing, and it goes on with room', async (context) => {
-    const disk = await openSmallDisk(context);
-    try {
-      world = await openDiskWorld(SEED, { folder: disk.folder, wrapper: disk.wrapper });
-      await whileFailing(
-        async () => fillDisk(disk.seenFrom(world.sidecar.pid)),
-        async () => {
-          await vi.waitFor(async () => expect((await probe(BIG)).code).toBe('write_buffer_unavailable'), {
-            timeout: 30_000,
-            interval: 1,
-          });
-        },
-        async () => emptyDisk(disk.seenFrom(world.sidecar.pid)),
-      );
-      await expectAllRight(world, SEED);
-    } finally {
-      disk.close();
-    }
-  });
+  itIf(
+    await whyNoSmallDisk(),
+    'that is full to the last byte: short writes and refusals lose nothing, and it goes on with room',
+    async () => {
+      const disk = await openSmallDisk();
+      try {
+        world = await openDiskWorld(SEED, { folder: disk.folder, wrapper: disk.wrapper });
+        await whileFailing(
+          async () => fillDisk(disk.seenFrom(world.sidecar.pid)),
+          async () => {
+            await vi.waitFor(async () => expect((await probe(BIG)).code).toBe('write_buffer_unavailable'), {
+              timeout: 30_000,
+              interval: 1,
+            });
+          },
+          async () => emptyDisk(disk.seenFrom(world.sidecar.pid)),
+        );
+        await expectAllRight(world, SEED);
+      } finally {
+        disk.close();
+      }
+    },
+  );
 });

@@ -21,6 +21,7 @@ import {
   type TestServer,
   type TestServers,
 } from '#scripts/servers/start-servers.ts';
+import { itIf } from '../support/it-if.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 // The first time, packages come from the network and FerretDB is compiled.
@@ -250,8 +251,10 @@ describe('options', () => {
     }
   }, 120_000);
 
-  it.runIf(process.getuid?.() === 0)(
+  itIf(
+    process.getuid?.() === 0 ? null : 'only root fills the disk of a server',
     'fills the disk of a server, and empties it again',
+    { timeout: 120_000 },
     async (context) => {
       const servers = await startServers({ isPrivate: true, engines: ['postgres', 'mysql'], diskMegabytes: 300 });
       try {
@@ -270,7 +273,6 @@ describe('options', () => {
       }
       expectNothingLeft(servers.state);
     },
-    120_000,
   );
 
   it('an engine that cannot be had is named with the reason', async () => {

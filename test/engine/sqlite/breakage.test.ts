@@ -16,6 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { itIf } from '#support/it-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bodies, declareNotes, insertNote, openSqlite, readNotes, type TestEngine, until, within } from './world.ts';
 
@@ -126,28 +127,43 @@ describe('a file that cannot be used now', () => {
   });
 });
 
-/** Root may write everywhere but on a disk that is mounted read-only. Returns the way back, or null if mounting fails. */
-function makeReadOnly(at: string): (() => void) | null {
-  if (process.getuid?.() !== 0) {
+const isRoot = process.getuid?.() === 0;
+const noMount = whyNoMount();
+
+/** null if this process may mount a disk. */
+function whyNoMount(): string | null {
+  const at = testFolder();
+  try {
+    mountSmallDisk(at);
+    execFileSync('umount', [at]);
+    return null;
+  } catch {
+    return 'this user may not mount a disk';
+  }
+}
+
+/** A disk of 2 MB. */
+function mountSmallDisk(at: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', at], { stdio: 'ignore' });
+}
+
+/** Root may write everywhere but on a disk that is mounted read-only. Returns the way back. */
+function makeReadOnly(at: string): () => void {
+  if (!isRoot) {
     chmodSync(at, 0o555);
     return () => chmodSync(at, 0o755);
   }
-  try {
-    execFileSync('mount', ['--bind', at, at], { stdio: 'ignore' });
-    execFileSync('mount', ['-o', 'remount,bind,ro', at], { stdio: 'ignore' });
-  } catch {
-    return null;
-  }
+  execFileSync('mount', ['--bind', at, at], { stdio: 'ignore' });
+  execFileSync('mount', ['-o', 'remount,bind,ro', at], { stdio: 'ignore' });
   return () => execFileSync('umount', ['-l', at]);
 }
 
 describe('a read-only folder', () => {
-  it('refuses writes with advice, and takes them once it may be written', async (context) => {
+  itIf(isRoot ? noMount : null, 'refuses writes with advice, and takes them once it may be written', async () => {
     const first = await openSqlite(file);
     await insertNote(first.engine, await declareNotes(first.engine), 'kept');
     await first.engine.close();
     const undo = makeReadOnly(dirname(file));
-    if (undo === null) return context.skip('this root may not mount');
     const world = await open();
     try {
       const insert = async () => insertNote(world.engine, await readNotes(world.engine), 'new');
@@ -162,21 +178,11 @@ describe('a read-only folder', () => {
   });
 });
 
-/** A disk of 2 MB; only root may make one. */
-function mountSmallDisk(at: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', at], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 describe('a full disk', () => {
-  it('refuses writes, loses nothing that was answered, and goes on when there is room', async (context) => {
+  itIf(noMount, 'refuses writes, loses nothing that was answered, and goes on when there is room', async () => {
     const disk = join(folder, 'disk');
     mkdirSync(disk);
-    if (!mountSmallDisk(disk)) return context.skip('this user may not mount a small disk');
+    mountSmallDisk(disk);
     const answered: string[] = [];
     const world = await openSqlite(join(disk, 'game.sqlite'));
     try {

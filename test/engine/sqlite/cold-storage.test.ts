@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { ThreadReads } from '#engine/sqlite/spot/thread-reads.ts';
+import { itIf } from '#support/it-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { declareNotes, notesWhere, openSqlite, readNotes, within } from './world.ts';
 
@@ -21,10 +22,10 @@ function makeCold(file: string): void {
 const folder = testFolder();
 const counted = ThreadReads.open();
 counted?.close();
-const cannotBeCold = counted === null || statfsSync(folder).type === TMPFS;
+const inMemory = statfsSync(folder).type === TMPFS ? 'temporary files are in memory, so that none can be cold' : null;
+const whyNot = counted === null ? 'the kernel counts no reads of threads' : inMemory;
 
-// Skipped if the kernel counts no reads of threads, or if temporary files are in memory: nothing can be cold.
-it.skipIf(cannotBeCold)('a cold file is left to the readers after the first reads of the disk', async () => {
+itIf(whyNot, 'a cold file is left to the readers after the first reads of the disk', async () => {
   const file = join(folder, 'game.sqlite');
   const { engine: first } = await openSqlite(file);
   await declareNotes(first);

@@ -1,19 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DatabaseHealth } from '#panel/shapes/database.ts';
 import { excludedEngines } from '#scripts/servers/chosen-engines.ts';
 import { startServers, type TestServers } from '#scripts/servers/start-servers.ts';
 import { secretOf } from '#support/config-folder.ts';
+import { describeIf } from '#support/describe-if.ts';
 import { SignedClient } from '#support/signed-client.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type EventReader, PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
 
-const why = await whyNoBrowser();
 const KILLS = { name: 'kills', primaryKey: ['id'], columns: [{ name: 'id', type: 'int32' }] };
 
 const isExcluded = excludedEngines(process.env).includes('postgres');
+const whyNot = isExcluded ? 'PostgreSQL is not among the engines of this run' : await whyNoBrowser();
 
 /** A server of this file alone, which is stopped while the pages are open. */
-describe.skipIf(why !== null || isExcluded)(`the database is away${why === null ? '' : ` (${why})`}`, () => {
+describeIf(whyNot, 'the database is away', () => {
   let servers: TestServers;
   let panel: TestPanel;
   let api: SignedClient;

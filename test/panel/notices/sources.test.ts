@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { UpkeepNews } from '#panel/notices/news/upkeep-news.ts';
 import type { News } from '#panel/notices/news.ts';
+import { whyNoSmallDisk } from '#scripts/servers/small-disk.ts';
+import { itIf } from '#support/it-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { openSmallDisk } from '../../faults/small-journal-disk.ts';
 import { openAuthenticator } from '../support/authenticator.ts';
@@ -13,6 +15,7 @@ import { smallRelease } from '../support/small-release.ts';
 
 /** News by their real sources: a disk that fills up, an inbox that releases are put into, accounts that are changed. */
 
+const noDisk = await whyNoSmallDisk();
 const key = newReleaseKey();
 let receiver: NoticeReceiver;
 beforeAll(async () => {
@@ -49,8 +52,8 @@ const follow = async (owner: PanelClient, event: string) => {
 };
 const dataOf = (event: string) => receiver.of(event).map(({ body }) => body.data);
 
-it('a disk that is nearly full is told once, and again only if it had room between', async (context) => {
-  const disk = await openSmallDisk(context);
+itIf(noDisk, 'a disk that is nearly full is told once, and again only if it had room between', async () => {
+  const disk = await openSmallDisk();
   onTestFinished(() => disk.close());
   const told: News[] = [];
   const upkeep = new UpkeepNews({
@@ -75,8 +78,8 @@ it('a disk that is nearly full is told once, and again only if it had room betwe
   expect(await toldAt(0)).toEqual(['disk.low']);
 });
 
-it('a panel whose disk is nearly full says so when it begins', async (context) => {
-  const disk = await openSmallDisk(context);
+itIf(noDisk, 'a panel whose disk is nearly full says so when it begins', async () => {
+  const disk = await openSmallDisk();
   onTestFinished(() => disk.close());
   const folder = testFolder();
   symlinkSync(disk.seen, join(folder, 'data'));
