@@ -35,6 +35,7 @@ export function* fileFindings(config: SidecarConfig, keys: readonly KeyOfFile[])
         advice: 'the next start makes a new one; restore it if game servers have it',
       });
   }
+  for (const path of ownersFiles(config)) if (existsSync(path)) found.push(...privateFinding(path));
   if (existsSync(config.dataFolder)) found.push(...ownFinding(config.dataFolder));
   yield* found.length > 0
     ? found
@@ -48,6 +49,12 @@ export function* fileFindings(config: SidecarConfig, keys: readonly KeyOfFile[])
               : `the secrets of ${counted(keys.length)} and the data are readable by their owner only`,
         },
       ];
+}
+
+/** Files of secrets that the owner has made, and no start makes. */
+function ownersFiles({ api, backup: { remote } }: SidecarConfig): string[] {
+  const keys = remote?.type === 's3' ? [remote.accessKey, remote.secretKey] : [];
+  return [...(api.tls === null ? [] : [api.tls.keyFile]), ...keys.flatMap((key) => ('file' in key ? [key.file] : []))];
 }
 
 function counted(keys: number): string {

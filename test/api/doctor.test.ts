@@ -109,6 +109,17 @@ describe('says what to fix', () => {
     expect(found).toMatchObject({ found: expect.stringContaining('mode 0640'), advice: `chmod 600 ${secret}` });
   });
 
+  it('a key of TLS, or of S3, that others can read', async () => {
+    const keys = ['tls.key', 's3.key'].map((name) => join(folder, name));
+    for (const key of keys) writeFileSync(key, 'x', { mode: 0o644 });
+    const file = writeConfig(folder, {
+      api: { tls: { certFile: 'cert.pem', keyFile: 'tls.key' } },
+      backup: { remote: { type: 's3', bucket: 'backups', accessKeyEnv: 'UNSET', secretKeyFile: 's3.key' } },
+    });
+    const { of } = await doctor(file);
+    expect(of('secrets').map(({ advice }) => advice)).toEqual(keys.map((key) => `chmod 600 ${key}`));
+  });
+
   it('an address that another program has', async () => {
     const other = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
