@@ -18,7 +18,7 @@ export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** 61234567 as 59 MiB, as the panel shows sizes. @param rounding `Math.floor` for room that is there */
+/** 61234567 as 59 MiB, as the panel shows sizes. @param rounding `Math.floor` for room that is there, up for room that is needed */
 export function sized(bytes: number, rounding: (value: number) => number = Math.ceil): string {
   const [unit, size]: [string, number] =
     bytes < 2 ** 20 ? ['KiB', 2 ** 10] : bytes < 10 * 2 ** 30 ? ['MiB', 2 ** 20] : ['GiB', 2 ** 30];

@@ -26,7 +26,7 @@ export function defineBackupJobs(jobs: Jobs, desk: BackupDesk): void {
     run: async (job) => {
       const made = await refusing(desk.make(), desk, job.signal);
       const { path, rows, bytes, remote } = made;
-      job.log(`Made ${basename(path)}: ${grouped(rows)} rows, ${sized(bytes)}`);
+      job.log(`Made ${basename(path)}: ${grouped(rows)} rows, ${sized(bytes, Math.round)}`);
       const outcome = { name: basename(path), rows, bytes, remote };
       if (remote !== null && 'error' in remote && typeof remote.error === 'string')
         throw new JobFailed(`it is here, and could not be sent: ${remote.error}`, outcome);

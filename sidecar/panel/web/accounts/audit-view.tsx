@@ -74,7 +74,7 @@ function Entries({ newest, person, search }: EntriesProps) {
   const shown = entries.filter((entry) => isFound(entry, search));
   return (
     <>
-      <p class="soft small" role="status">
+      <p class="soft small above" role="status">
         {t('accounts.entries', { count: shown.length })}
       </p>
       {shown.length === 0 ? <Empty icon="search" title={t('accounts.noEntries')} /> : <AuditTable entries={shown} />}

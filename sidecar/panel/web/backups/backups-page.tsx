@@ -105,7 +105,7 @@ function BackupList({ backups }: Pick<BackupsAnswer, 'backups'>) {
   const columns = columnsOf(can('backups.restore'));
   return (
     <>
-      <p class="soft small" role="status">
+      <p class="soft small above" role="status">
         {t('backups.count', { count: backups.length })}
       </p>
       <div ref={frame}>
