@@ -28,17 +28,11 @@ import {
   GUARD_FAILURES,
   UNDEFINED,
 } from './failures.ts';
+import { type InsertRun, insertRuns } from './insert-runs.ts';
 import { endOfGenerator, generatorAtEnd, keepLastId } from './last-id.ts';
 import { refuseStale } from './schema/store.ts';
 import { remember } from './system-tables.ts';
-import {
-  compileDelete,
-  compileInsert,
-  compileUpdate,
-  compileUpsertChange,
-  MAX_PARAMS,
-  rowsAtOnce,
-} from './write-sql.ts';
+import { compileDelete, compileInsert, compileUpdate, compileUpsertChange, MAX_PARAMS } from './write-sql.ts';
 
 /** A write with a slot and its record are one transaction. */
 export function runWrite(sessions: Sessions, call: SlottedWrite, bounds: SqlBounds): Promise<string> {
@@ -192,15 +186,9 @@ export interface WritePlan {
   run(session: Session): Promise<string>;
 }
 
-/** Rows of one statement: all have a value for the generated column, or none has. */
-interface Run {
-  readonly rows: readonly Row[];
-  readonly isGenerated: boolean;
-}
-
 /** `maxParams` of a statement: with fewer it is kept prepared, but several statements need a transaction. */
 export function planInsert(target: TableTarget, rows: readonly Row[], maxParams = MAX_PARAMS): WritePlan {
-  const runs = runsOf(target, rows, rowsAtOnce(target.table.columns.length, maxParams));
+  const runs = insertRuns(target, rows, maxParams);
   const isCounted = generatedColumn(target.table) !== null;
   const run = async (session: Session): Promise<string> => {
     const ids: string[] = [];
@@ -210,43 +198,11 @@ export function planInsert(target: TableTarget, rows: readonly Row[], maxParams 
   return { needsTransaction: runs.length > 1, run };
 }
 
-/** Bytes of the values in one statement: less than the smallest accepted `max_allowed_packet`. */
-const MAX_RUN_BYTES = 12 * 1024 * 1024;
-
-/** In order: an explicit id moves the generator for the rows after it. */
-function runsOf({ table }: TableTarget, rows: readonly Row[], max: number): Run[] {
-  const generated = generatedColumn(table);
-  const runs: { rows: Row[]; isGenerated: boolean; bytes: number }[] = [];
-  for (const row of rows) {
-    const isGenerated = generated !== null && !row.has(generated.name);
-    const bytes = bytesOf(row);
-    const last = runs.at(-1);
-    const hasRoom = last !== undefined && last.rows.length < max && last.bytes + bytes <= MAX_RUN_BYTES;
-    if (hasRoom && last.isGenerated === isGenerated) {
-      last.rows.push(row);
-      last.bytes += bytes;
-    } else runs.push({ rows: [row], isGenerated, bytes });
-  }
-  return runs;
-}
-
-const MAX_UTF8_BYTES = 3;
-
-/** Upper bound; values that are always short do not count. */
-function bytesOf(row: Row): number {
-  let bytes = 0;
-  for (const value of row.values()) {
-    if (typeof value === 'string') bytes += value.length * MAX_UTF8_BYTES;
-    else if (value instanceof Uint8Array) bytes += value.byteLength;
-  }
-  return bytes;
-}
-
 /** JSON texts of the ids: as the statement returned them, or from the first one and the distance between them. */
 async function insertRun(
   session: Session,
   target: TableTarget,
-  { rows, isGenerated }: Run,
+  { rows, isGenerated }: InsertRun,
   isCounted: boolean,
 ): Promise<string[]> {
   const { rows: returned, insertId, idStep = 1n } = await insertRows(session, target, rows, isGenerated);
