@@ -4,6 +4,7 @@ import type { Capabilities, Engine, EngineOptions } from '../engine.ts';
 import type { ServerSettings } from '../settings.ts';
 import { SqlEngine, type SqlProvider } from '../sql/engine.ts';
 import { MYSQL_BATCH, MYSQL_QUEUES } from './batch.ts';
+import { CompoundWrites } from './compound-write.ts';
 import { compileFind } from './dialect.ts';
 import { type MysqlDriver, mysqlDriver } from './driver.ts';
 import { createSchemaCalls } from './schema/calls.ts';
@@ -29,6 +30,7 @@ function capabilitiesOf(driver: MysqlDriver): Capabilities {
 /** MySQL 8.0.17 and newer, MariaDB 10.5 and newer: see `SqlEngine.open`. */
 export async function openMysql(settings: ServerSettings, options: EngineOptions): Promise<Engine> {
   const driver = mysqlDriver(settings);
+  const compounds = new CompoundWrites();
   const { pathname } = new URL(urlsOfHosts(settings.url)[0] ?? settings.url);
   const mysql: SqlProvider = {
     provider: 'mysql',
@@ -49,7 +51,10 @@ export async function openMysql(settings: ServerSettings, options: EngineOptions
       params: names,
     }),
     compileFind: (reads, target, query) => compileFind(reads, target, query, driver.flavour()),
-    write: runWrite,
+    async write(sessions, call, bounds) {
+      const result = driver.flavour() === 'mariadb' ? await compounds.run(sessions, call, bounds) : null;
+      return result ?? runWrite(sessions, call, bounds);
+    },
     purgeExpired,
     calls: (sessions, leases, log) => createSchemaCalls({ sessions, leases, flavour: driver.flavour, log }),
     halfDone: { explain: explained, refuseStale },

@@ -150,8 +150,12 @@ export async function purgeExpired(session: Session, now: number): Promise<void>
   }
 }
 
-const REMEMBER =
-  'INSERT INTO _idempotency (kid, namespace, `key`, fingerprint, result, expires_at) VALUES (?, ?, ?, ?, ?, ?)';
+/** Keeps the record of a slot, whose result is an expression of SQL. */
+export function recordSql(result: string): string {
+  return `INSERT INTO _idempotency (kid, namespace, \`key\`, fingerprint, result, expires_at) VALUES (?, ?, ?, ?, ${result}, ?)`;
+}
+
+const REMEMBER = recordSql('?');
 const FORGET = 'DELETE FROM _idempotency WHERE kid = ? AND namespace = ? AND `key` = ? AND expires_at <= ?';
 
 /**

@@ -43,7 +43,7 @@ import { PooledSessions } from './pool/sessions.ts';
 import { SnapshotSource } from './pool/snapshot.ts';
 import { type ApplyDialect, createQueues } from './queue/apply.ts';
 import { type CompiledFind, type CompiledStatement, ReadCompiler } from './read.ts';
-import type { Session, Sessions, SqlBounds } from './session.ts';
+import type { ServerSessions, Session, Sessions, SqlBounds } from './session.ts';
 import { IdempotencyPurge, recall, SlotTakenError } from './slots.ts';
 
 /** A write with its slot, if the caller gave a key. */
@@ -71,7 +71,7 @@ export interface SqlProvider {
   /** A page of rows, by `reads.find` or a variant of it. */
   compileFind(reads: ReadCompiler, target: TableTarget, query: FindQuery): CompiledFind;
   /** Runs a write once and remembers its result under the slot. @throws SlotTakenError */
-  write(sessions: Sessions, call: SlottedWrite, bounds: SqlBounds): Promise<string>;
+  write(sessions: ServerSessions, call: SlottedWrite, bounds: SqlBounds): Promise<string>;
   /** Removes idempotency records that have expired by `now`, epoch milliseconds; not too many at once. */
   purgeExpired(session: Session, now: number): Promise<void>;
   calls(sessions: Sessions, leases: Leases, log: EngineLog): Pick<Engine, 'schemas' | 'transfer'>;

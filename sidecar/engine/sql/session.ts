@@ -75,6 +75,15 @@ export interface Sessions {
   transaction<T>(bounds: SqlBounds, work: (session: Session) => Promise<T>): Promise<T>;
 }
 
+/** The connections of a server that may take a whole transaction as one statement. */
+export interface ServerSessions extends Sessions {
+  /**
+   * Runs one statement that begins its transaction, keeps a record that makes a second run of it do nothing, and commits: as a
+   * transaction before its COMMIT, but 504, outcome unknown, if it is ended at the deadline.
+   */
+  compound<T>(bounds: SqlBounds, work: (session: Session) => Promise<T>): Promise<T>;
+}
+
 /** `trouble` of a failure for which the disk of the server has no room. */
 export const FULL_DISK = 'disk';
 
@@ -108,3 +117,10 @@ export type SqlFailure =
       readonly isPassing?: boolean;
       readonly isOfServer?: boolean;
     };
+
+/** A statement of the sidecar itself found less than it made. */
+export const PART_MISSING: SqlFailure & { readonly kind: 'failed' } = {
+  kind: 'failed',
+  trouble: 'undefined',
+  advice: 'a table or column of the sidecar is missing: was something dropped or renamed by hand?',
+};

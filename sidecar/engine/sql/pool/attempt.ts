@@ -4,6 +4,10 @@ import type { Session } from '../session.ts';
 import { AbandonedError, type DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
 import type { SqlFailures } from './driver.ts';
 
+const RETRY_STEP_MS = 8;
+/** Doublings of the step: the longest pause is half a second. */
+const MAX_DOUBLINGS = 6;
+
 export type Work<T> = (session: Session) => Promise<T>;
 
 /** How far an attempt came before it failed. */
@@ -63,4 +67,9 @@ export async function rolledBack(session: DeadlineSession): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Milliseconds to wait after attempt number `attempt`, counted from 0. */
+export function jitterMs(attempt: number): number {
+  return Math.random() * RETRY_STEP_MS * 2 ** Math.min(attempt + 1, MAX_DOUBLINGS);
 }

@@ -7,27 +7,32 @@ import { Places } from '#engine/model/places.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { writeConflict } from '../change.ts';
-import { FULL_DISK, type Sessions, type SqlBounds, type SqlFailure } from '../session.ts';
-import { AttemptError, inAutocommit, inTransaction, isConnectionAtFault, rolledBack, type Work } from './attempt.ts';
+import { FULL_DISK, PART_MISSING, type ServerSessions, type SqlBounds, type SqlFailure } from '../session.ts';
+import {
+  AttemptError,
+  inAutocommit,
+  inTransaction,
+  isConnectionAtFault,
+  jitterMs,
+  rolledBack,
+  type Work,
+} from './attempt.ts';
 import { AbandonedError, DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection } from './driver.ts';
 
 /** A pool may hold several connections that are gone and not yet known to be. */
 const MAX_RECONNECTS = 5;
-const RETRY_STEP_MS = 8;
-/** Doublings of the step: the longest pause is half a second. */
-const MAX_DOUBLINGS = 6;
 /** How long a start waits for the server before it goes on without; and for one that answers while it makes the system tables. */
 const FIRST_LOOK_MS = 5000;
 const FIRST_TABLES_MS = 20_000;
 const NOT_IN_TIME = 'it cannot be reached in time: is it running, and not overloaded? It is tried again';
 const NO_ANSWER = Object.assign(new Error('the server does not answer'), { code: 'ETIMEDOUT' });
 
-type Kind = 'read' | 'write' | 'transaction';
+type Kind = 'read' | 'write' | 'compound' | 'transaction';
 type Verdict = 'conflict' | 'reconnect' | Error;
 
-/** See `Sessions`. */
-export class PooledSessions implements Sessions {
+/** See `Sessions` and `ServerSessions`. */
+export class PooledSessions implements ServerSessions {
   readonly #source: ConnectionSource;
   readonly #troubles: TroubleLog;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -56,6 +61,10 @@ export class PooledSessions implements Sessions {
 
   write<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
     return this.#tracked(this.#attempts('write', bounds, work));
+  }
+
+  compound<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
+    return this.#tracked(this.#attempts('compound', bounds, work));
   }
 
   transaction<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
@@ -141,7 +150,8 @@ export class PooledSessions implements Sessions {
       return result;
     } catch (error) {
       const isAtFault = isConnectionAtFault(error, this.#source) || this.#leavesHost(error, connection);
-      isClean = !isAtFault && (kind !== 'transaction' || (await rolledBack(session)));
+      const isOneStatement = kind === 'read' || kind === 'write';
+      isClean = !isAtFault && (isOneStatement || (await rolledBack(session)));
       throw error;
     } finally {
       if (running !== null) this.#counts[running] -= 1;
@@ -196,7 +206,7 @@ export class PooledSessions implements Sessions {
         const isBusy = failure.kind === 'lost' || failure.kind === 'conflict';
         const isPassing = isBusy || (failure.kind === 'failed' && failure.isPassing === true);
         if (!isPassing || attempt > MAX_RECONNECTS) throw error;
-        await wait(Math.random() * RETRY_STEP_MS * 2 ** attempt);
+        await wait(jitterMs(attempt - 1));
       }
     }
   }
@@ -246,13 +256,13 @@ export class PooledSessions implements Sessions {
       case 'refused':
         return new ApiError(failure.code, failure.message);
       case 'undefined':
-        return namespace === undefined ? this.#failed(kind, cause, UNDEFINED) : new StaleSchemaError(namespace);
+        return namespace === undefined ? this.#failed(kind, cause, PART_MISSING) : new StaleSchemaError(namespace);
       case 'conflict':
         return 'conflict';
       case 'unprepared':
         return 'reconnect';
       case 'cancelled':
-        return this.#timeout(false);
+        return this.#timeout(kind === 'compound');
       case 'lost':
         return isUnknown ? this.#timeout(true) : 'reconnect';
       case 'failed':
@@ -288,13 +298,3 @@ export class PooledSessions implements Sessions {
 function isTimeout(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'database_timeout';
 }
-
-function jitterMs(attempt: number): number {
-  return Math.random() * RETRY_STEP_MS * 2 ** Math.min(attempt + 1, MAX_DOUBLINGS);
-}
-
-const UNDEFINED = {
-  kind: 'failed',
-  trouble: 'undefined',
-  advice: 'a table or column of the sidecar is missing: was something dropped or renamed by hand?',
-} as const;
