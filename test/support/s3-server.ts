@@ -19,6 +19,8 @@ export interface S3Server {
   fault: S3Fault;
   /** Milliseconds before each chunk of a request is passed on: 0 for none. */
   pauseMs: number;
+  /** Number of uploads that the server completes, and whose answer is lost. */
+  lostEnds: number;
   /** Number of long answers that break off in their middle. */
   breaks: number;
   stop(): Promise<void>;
@@ -53,6 +55,7 @@ async function startProxy(port: number, stopServer: () => Promise<void>): Promis
     requests,
     fault: () => false,
     pauseMs: 0,
+    lostEnds: 0,
     breaks: 0,
     async stop() {
       proxy.close();
@@ -67,6 +70,11 @@ async function startProxy(port: number, stopServer: () => Promise<void>): Promis
 function pass(port: number, asked: IncomingMessage, answer: ServerResponse, server: S3Server): void {
   const { method, url, headers } = asked;
   const forward = request({ host: '127.0.0.1', port, method, path: url, headers }, (response) => {
+    if (method === 'POST' && url?.includes('uploadId=') === true && server.lostEnds > 0) {
+      server.lostEnds -= 1;
+      response.resume().on('end', () => asked.socket.destroy());
+      return;
+    }
     answer.writeHead(response.statusCode ?? 500, response.headers);
     response.pipe(answer).on('error', () => response.destroy());
     let left = LONG_ANSWER;

@@ -14,7 +14,7 @@ export interface RemoteStore {
   list(signal: AbortSignal): Promise<RemoteObject[]>;
   /** Names of folders at the top of the place. */
   listFolders(signal: AbortSignal): Promise<string[]>;
-  /** Replaces an object of this name. `bytes` is a guess that is not too small. */
+  /** Replaces an object of this name; the caller looks whether it is there as it was sent. `bytes` is a guess that is not too small. */
   put(name: string, content: AsyncIterable<Uint8Array>, bytes: number, signal: AbortSignal): Promise<void>;
   get(name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Does nothing if it is not there. */

@@ -93,6 +93,8 @@ export class S3Store implements RemoteStore {
       signal.throwIfAborted();
       await upload.done();
     } catch (error) {
+      // Completed by a request whose answer was lost, or ended by another process: the caller looks for the object.
+      if (!signal.aborted && (error as Error).name === 'NoSuchUpload') return;
       if (!signal.aborted) await this.#endFailed(place, upload.uploadId);
       throw this.#failureOf(error, signal);
     } finally {
