@@ -1,5 +1,6 @@
 import { MAX_TAKEN_CHARS } from '../protocol/limits.ts';
 import { packBytes, packTexts, unpackTexts } from '../protocol/packed-texts.ts';
+import { Scratch } from '../protocol/scratch.ts';
 import type { Connector } from './connector.ts';
 import { type ByteForm, MAX_RECORDS, readQuestion, readQuestions } from './records.ts';
 import { refusedTicket, type TakenResult } from './ticket.ts';
@@ -12,6 +13,8 @@ const NO_LIST = refusedTicket(`invalid_request: expected a list of at most ${MAX
 export class Exports {
   readonly #connector: Connector;
   readonly #bytes: ByteForm;
+  /** For answers, which a host copies before the next call. */
+  readonly #scratch = new Scratch();
 
   constructor(connector: Connector, bytes: ByteForm) {
     this.#connector = connector;
@@ -67,9 +70,8 @@ export class Exports {
   /** The helper's form of `TakeMany`: ids, packed; for each result State, Status and Code in one text, then Json, packed as bytes. */
   #takePacked(ids: readonly string[], caller: string | undefined): unknown {
     const results = this.#takeAll(ids, caller);
-    return this.#bytes.write(
-      packBytes(results.flatMap(({ State, Status, Code, Json }) => [`${State} ${Status} ${Code}`, Json])),
-    );
+    const texts = results.flatMap(({ State, Status, Code, Json }) => [`${State} ${Status} ${Code}`, Json]);
+    return this.#bytes.write(packBytes(texts, this.#scratch));
   }
 
   #takeAll(ids: readonly string[], caller: string | undefined): TakenResult[] {

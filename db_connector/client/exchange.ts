@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { AnswerFrame } from '../protocol/stream-frames.ts';
+import type { ReceivedAnswer } from '../protocol/stream-frames.ts';
 import type { Deadlines, Watched } from './deadlines.ts';
 import { GrowingBody } from './growing-body.ts';
 
@@ -14,7 +14,7 @@ export type ExchangeEnd =
       readonly body: Buffer;
     }
   /** Answer of a stream. */
-  | { readonly kind: 'frame'; readonly answer: AnswerFrame }
+  | { readonly kind: 'frame'; readonly answer: ReceivedAnswer }
   | { readonly kind: 'tooLong' }
   /** `hasStalled`: the game thread stood still when the time was up. */
   | { readonly kind: 'noAnswer'; readonly reason: string; readonly hasStalled: boolean };

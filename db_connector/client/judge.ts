@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseResponseEnvelope, type ResponseEnvelope } from '../protocol/envelope.ts';
+import { parseResponseEnvelope } from '../protocol/envelope.ts';
 import type { ConnectorErrorCode } from '../protocol/errors.ts';
 import { isSameSignature, type SigningKey, signResponse } from '../protocol/signing.ts';
 import type { ExchangeEnd } from './exchange.ts';
@@ -14,6 +14,14 @@ export interface Judgement {
   readonly now: () => number;
 }
 
+/** Signed status and payload of an answer, from its envelope or its frame. */
+interface Sealed {
+  readonly status: number;
+  /** Text, or its UTF-8 bytes. */
+  readonly payload: string | Buffer;
+  readonly sig?: string | null;
+}
+
 type Answered = Extract<ExchangeEnd, { kind: 'answer' | 'frame' }>;
 
 /** Outcome of an exchange: contract section 8, the table of answers. Nothing unsigned is believed. */
@@ -24,22 +32,23 @@ export function judge(result: ExchangeEnd, { key, nonce, now }: Judgement): Outc
   if (result.kind === 'tooLong') {
     return failed('bad_response', 'the answer is longer than maxAnswerBytes');
   }
-  const envelope = envelopeOf(result);
-  if (envelope?.sig === undefined) {
-    return judgeUnsigned(statusOf(result), envelope, retryAfterMsOf(result, now()));
+  const sealed = sealedOf(result);
+  if (typeof sealed?.sig !== 'string') {
+    return judgeUnsigned(statusOf(result), sealed, retryAfterMsOf(result, now()));
   }
-  if (!isSameSignature(envelope.sig, signResponse(key, nonce, envelope.status, envelope.payload))) {
+  if (!isSameSignature(sealed.sig, signResponse(key, nonce, sealed.status, sealed.payload))) {
     return failed('bad_signature', 'the answer is not signed with the secret for this request');
   }
-  return judgeSigned(statusOf(result), envelope);
+  return judgeSigned(statusOf(result), sealed.status, sealed.payload.toString());
 }
 
-function envelopeOf(answered: Answered): ResponseEnvelope | null {
+/** Null if the answer holds no envelope. */
+function sealedOf(answered: Answered): Sealed | null {
   if (answered.kind === 'answer') {
     return isUtf8(answered.body) ? parseResponseEnvelope(answered.body.toString()) : null;
   }
-  const { ok, status, code, sig, payload } = answered.answer;
-  return { v: 1, ok, status, payload, code, ...(sig === null ? {} : { sig }) };
+  const { status, sig, body } = answered.answer;
+  return { status, sig, payload: body };
 }
 
 /** HTTP status of the transport; over a stream only the signed status exists. */
@@ -53,11 +62,11 @@ function retryAfterMsOf(answered: Answered, now: number): number | null {
   return retryAfterSeconds === 0 ? null : retryAfterSeconds * 1000;
 }
 
-function judgeSigned(status: number, envelope: ResponseEnvelope): Outcome {
+function judgeSigned(httpStatus: number, status: number, payload: string): Outcome {
   const result =
-    status === envelope.status
-      ? resultOf(envelope)
-      : errorResult('bad_response', `the HTTP status is ${status}, the signed one ${envelope.status}`);
+    httpStatus === status
+      ? resultOf(status, payload)
+      : errorResult('bad_response', `the HTTP status is ${httpStatus}, the signed one ${status}`);
   const next = isOfThisSidecar(result) ? 'elsewhere' : 'nothing';
   return { result, transport: 'success', next, retryAfterMs: null };
 }
@@ -68,7 +77,7 @@ function isOfThisSidecar({ status, code }: Result): boolean {
 }
 
 /** Result of the signed status and payload alone. */
-function resultOf({ status, payload }: ResponseEnvelope): Result {
+function resultOf(status: number, payload: string): Result {
   if (status === 200) {
     return { state: 'ok', status, code: '', json: payload };
   }
@@ -87,7 +96,7 @@ function errorCodeOf(payload: string): string | null {
   }
 }
 
-function judgeUnsigned(status: number, envelope: ResponseEnvelope | null, retryAfterMs: number | null): Outcome {
+function judgeUnsigned(status: number, envelope: Sealed | null, retryAfterMs: number | null): Outcome {
   if (status === 502 || status === 503 || status === 504) {
     return failed('network', `status ${status} without signature`, { next: 'again', retryAfterMs });
   }

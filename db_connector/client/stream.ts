@@ -2,8 +2,8 @@ import { connect as connectSocket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Configuration } from '../config/configuration.ts';
 import {
-  type AnswerFrame,
   FrameError,
+  type ReceivedAnswer,
   readAnswerFrames,
   STREAM_CLOSE,
   STREAM_DEAD_MS,
@@ -168,10 +168,9 @@ export class ClientStream {
   }
 
   /** Beside others in one message, a long answer is within the bound of messages. */
-  #endOf(answer: AnswerFrame): ExchangeEnd {
+  #endOf(answer: ReceivedAnswer): ExchangeEnd {
     const { maxAnswerBytes } = this.#options.configuration.config;
-    const isTooLong = 3 * answer.payload.length > maxAnswerBytes && Buffer.byteLength(answer.payload) > maxAnswerBytes;
-    return isTooLong ? { kind: 'tooLong' } : { kind: 'frame', answer };
+    return answer.body.length > maxAnswerBytes ? { kind: 'tooLong' } : { kind: 'frame', answer };
   }
 
   #hear(): void {

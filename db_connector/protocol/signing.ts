@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { MIN_SECRET_BYTES, SIGNATURE_LENGTH } from './limits.ts';
+import { Scratch } from './scratch.ts';
 
 /**
  * The HMAC key of a secret: the UTF-8 bytes of the text without surrounding white space, never decoded (contract
@@ -13,14 +14,9 @@ export function importSecret(text: string): SigningKey {
   return new SigningKey(bytes);
 }
 
-/** `ts` in Unix seconds; `payload` the exact text that is sent. */
-export function requestText(path: string, kid: string, ts: number, nonce: string, payload: string): string {
-  return `v1\n${path}\n${kid}\n${ts}\n${nonce}\n${payload}`;
-}
-
-/** `nonce` is that of the request which is answered. */
-export function responseText(nonce: string, status: number, payload: string): string {
-  return `v1resp\n${nonce}\n${status}\n${payload}`;
+/** The signed text before the payload. `ts` in Unix seconds. */
+export function requestHead(path: string, kid: string, ts: number, nonce: string): string {
+  return `v1\n${path}\n${kid}\n${ts}\n${nonce}\n`;
 }
 
 export function signRequest(
@@ -31,11 +27,15 @@ export function signRequest(
   nonce: string,
   payload: string,
 ): string {
-  return key.sign(requestText(path, kid, ts, nonce, payload));
+  return key.sign(requestHead(path, kid, ts, nonce), payload);
 }
 
-export function signResponse(key: SigningKey, nonce: string, status: number, payload: string): string {
-  return key.sign(responseText(nonce, status, payload));
+/**
+ * @param nonce that of the request which is answered
+ * @param payload the exact text that is sent, or its UTF-8 bytes
+ */
+export function signResponse(key: SigningKey, nonce: string, status: number, payload: string | Uint8Array): string {
+  return key.sign(`v1resp\n${nonce}\n${status}\n`, payload);
 }
 
 /**
@@ -61,16 +61,17 @@ function isSignature(signature: string, into: Buffer): boolean {
 
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
-/** Longer texts get a buffer of their own. */
-const SCRATCH_BYTES = 16 * 1024;
+/** A text of so many characters has its bytes counted before it is written; for a shorter one three for each are enough. */
+const LONG_TEXT = 1024;
+/** The inner block of a key, and a text behind it: every key uses it in turn. */
+const scratch = new Scratch();
 
 /**
  * An HMAC-SHA256 key (RFC 2104) for many short texts. One call of `hash` for each half costs half of what `createHmac`
  * does, which makes a stream for every signature. The bytes are private, so that no log and no error shows them.
  */
 export class SigningKey {
-  /** The inner block, and room for a text behind it. */
-  readonly #inner = Buffer.alloc(BLOCK_BYTES + SCRATCH_BYTES);
+  readonly #inner = Buffer.alloc(BLOCK_BYTES);
   readonly #outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
 
   constructor(secret: Uint8Array) {
@@ -84,20 +85,31 @@ export class SigningKey {
 
   /** The key for `new SigningKey` in another thread: as secret as the secret itself. */
   handOver(): Uint8Array {
-    return Uint8Array.from(this.#inner.subarray(0, BLOCK_BYTES), (byte) => byte ^ 0x36);
+    return Uint8Array.from(this.#inner, (byte) => byte ^ 0x36);
   }
 
-  /** base64url of the HMAC of the text's UTF-8 bytes: 43 characters. */
-  sign(text: string): string {
-    this.#outer.write(hash('sha256', this.#innerOf(text), 'binary'), BLOCK_BYTES, 'latin1');
+  /**
+   * base64url of the HMAC of the UTF-8 bytes of a text: 43 characters.
+   *
+   * @param rest what follows the text; apart, so that a long text is not copied to be joined
+   */
+  sign(text: string, rest: string | Uint8Array = ''): string {
+    this.#outer.write(hash('sha256', this.#innerOf(text, rest), 'binary'), BLOCK_BYTES, 'latin1');
     return hash('sha256', this.#outer, 'base64url');
   }
 
-  #innerOf(text: string): Buffer {
-    // A UTF-16 code unit is at most three bytes.
-    if (text.length * 3 <= SCRATCH_BYTES) {
-      return this.#inner.subarray(0, BLOCK_BYTES + this.#inner.write(text, BLOCK_BYTES, 'utf8'));
-    }
-    return Buffer.concat([this.#inner.subarray(0, BLOCK_BYTES), Buffer.from(text, 'utf8')]);
+  #innerOf(text: string, rest: string | Uint8Array): Buffer {
+    const bytes = scratch.of(BLOCK_BYTES + maxBytesOf(text) + maxBytesOf(rest));
+    bytes.set(this.#inner);
+    const end = BLOCK_BYTES + bytes.write(text, BLOCK_BYTES, 'utf8');
+    if (typeof rest === 'string') return bytes.subarray(0, end + bytes.write(rest, end, 'utf8'));
+    bytes.set(rest, end);
+    return bytes.subarray(0, end + rest.length);
   }
+}
+
+/** Bytes of content in UTF-8, at most. */
+function maxBytesOf(content: string | Uint8Array): number {
+  if (typeof content !== 'string') return content.length;
+  return content.length < LONG_TEXT ? content.length * 3 : Buffer.byteLength(content);
 }

@@ -52,6 +52,12 @@ export interface AnswerFrame {
   readonly payload: string;
 }
 
+/** An answer as it was read: its text is made of bytes once they are believed. */
+export interface ReceivedAnswer extends Omit<AnswerFrame, 'payload'> {
+  /** UTF-8; part of the message. */
+  readonly body: Buffer;
+}
+
 /** A message that breaks the format; its stream is closed with 1002. */
 export class FrameError extends Error {}
 
@@ -156,7 +162,7 @@ function readCall(reader: FrameReader): CallFrame {
   const ts = reader.seconds();
   const nonce = reader.text();
   const sig = reader.signature();
-  return { path, kid, ts, nonce, sig, payload: reader.payload() };
+  return { path, kid, ts, nonce, sig, payload: reader.body()?.toString() ?? null };
 }
 
 /** The form of each frame, without a copy of anything: 8 MiB of the smallest take a few milliseconds. */
@@ -170,7 +176,7 @@ function checkCall(reader: FrameReader): void {
 }
 
 /** All answers of a message. @throws FrameError before anything of a broken message is used */
-export function readAnswerFrames(message: Buffer): AnswerFrame[] {
+export function readAnswerFrames(message: Buffer): ReceivedAnswer[] {
   return Array.from(framesOf(message), (reader) => {
     reader.type(ANSWER_TYPE);
     const nonce = reader.text();
@@ -181,9 +187,9 @@ export function readAnswerFrames(message: Buffer): AnswerFrame[] {
     const totalMs = reader.milliseconds();
     const databaseMs = reader.milliseconds();
     const sig = (flags & SIGNED_FLAG) === 0 ? null : reader.signature();
-    const payload = reader.payload();
-    if (payload === null) throw new FrameError('the payload is not UTF-8');
-    return { nonce, status, ok: (flags & OK_FLAG) !== 0, code, retryAfterSeconds, totalMs, databaseMs, sig, payload };
+    const body = reader.body();
+    if (body === null) throw new FrameError('the payload is not UTF-8');
+    return { nonce, status, ok: (flags & OK_FLAG) !== 0, code, retryAfterSeconds, totalMs, databaseMs, sig, body };
   });
 }
 
@@ -266,9 +272,9 @@ class FrameReader {
     return this.#message.toString('base64url', begin, begin + SIGNATURE_BYTES);
   }
 
-  /** Null if the rest of the frame is not UTF-8. */
-  payload(): string | null {
+  /** The rest of the frame; null if it is not UTF-8. */
+  body(): Buffer | null {
     const bytes = this.#message.subarray(this.#at, this.#end);
-    return isUtf8(bytes) ? bytes.toString() : null;
+    return isUtf8(bytes) ? bytes : null;
   }
 }

@@ -51,8 +51,8 @@ export class StreamCaller {
   }
 
   #receive(message: Buffer): void {
-    for (const { nonce, status, payload } of readAnswerFrames(message)) {
-      this.#onAnswer(status, performance.now() - (this.#sentAt.get(nonce) as number), payload.length);
+    for (const { nonce, status, body } of readAnswerFrames(message)) {
+      this.#onAnswer(status, performance.now() - (this.#sentAt.get(nonce) as number), body.length);
       this.#sentAt.delete(nonce);
       if (!this.#isStopping) this.#send();
     }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestEnvelope } from '#protocol/envelope.ts';
-import { isSameSignature, requestText, SigningKey } from '#protocol/signing.ts';
+import { isSameSignature, requestHead, SigningKey } from '#protocol/signing.ts';
 import { AddressRanges } from './addresses.ts';
 
 /** Key of the configuration, its secrets read. */
@@ -70,16 +70,17 @@ export class Keyring {
   /** The secret that verifies the envelope's signature; null if none does, or if the key is unknown. */
   verify(key: ApiKey, path: string, envelope: RequestEnvelope, nowMs: number): SigningKey | null {
     const { kid, ts, nonce, payload, sig: signature } = envelope;
-    const text = requestText(path, kid, ts, nonce, payload);
-    const isCurrent = this.#matches(key.current, text, signature);
-    const isPrevious = this.#isRotating && this.#matches(key.previous, text, signature) && nowMs < key.previousUntil;
+    const head = requestHead(path, kid, ts, nonce);
+    const isCurrent = this.#matches(key.current, head, payload, signature);
+    const isPrevious =
+      this.#isRotating && this.#matches(key.previous, head, payload, signature) && nowMs < key.previousUntil;
     if (key === this.#nobody) return null;
     return isCurrent ? key.current : isPrevious ? key.previous : null;
   }
 
-  #matches(secret: SigningKey, text: string, signature: string): boolean {
+  #matches(secret: SigningKey, head: string, payload: string, signature: string): boolean {
     this.hmacs += 1;
-    return isSameSignature(secret.sign(text), signature);
+    return isSameSignature(secret.sign(head, payload), signature);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { BundleEvent, BundleState, DatabaseHost, DbTicket } from '#connector/helper/helper.ts';
 import { packBytes, packTexts, unpackTexts } from '#protocol/packed-texts.ts';
+import { Scratch } from '#protocol/scratch.ts';
 
 interface Call {
   readonly operation: string;
@@ -111,7 +112,7 @@ export class FakeServer implements DatabaseHost {
       case 'CallMany':
         return packTexts(this.#callAll(unpackTexts(question as string) ?? []));
       case 'TakeMany':
-        return packBytes((unpackTexts(question as string) ?? []).flatMap((Id) => inTexts(this.#take({ Id }))));
+        return packBytes((unpackTexts(question as string) ?? []).flatMap((Id) => inTexts(this.#take({ Id }))), new Scratch());
       default:
         throw new Error(`No such export ${name}`);
     }

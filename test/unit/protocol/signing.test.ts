@@ -144,19 +144,30 @@ describe('secrets', () => {
   test('sign as RFC 2104 says, keys and texts of any length', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.string({ unit: 'grapheme', minLength: 5400, maxLength: 5600 }),
+      fc.string({ unit: 'grapheme', minLength: 2600, maxLength: 5600 }),
     );
     const key = fc.string({ unit: 'grapheme', minLength: 32, maxLength: 140 }).map((bytes) => `a${bytes}b`);
     fc.assert(
       fc.property(key, text, text, (bytes, first, second) => {
-        const signing = importSecret(bytes);
-        // The second after the first: nothing of a longer text is left behind.
-        expect([first, second, first].map((one) => signing.sign(one))).toEqual(
+        const [signing, other] = [importSecret(bytes), importSecret(`${bytes}other`)];
+        // The second after the first, and another key between: nothing of a longer text is left behind.
+        expect([first, second, first].map((one) => other.sign(one) && signing.sign(one))).toEqual(
           [first, second, first].map((one) => hmac(bytes, one)),
         );
+        const [head, rest] = [first, second].map((one) => one.toWellFormed()) as [string, string];
+        expect(signing.sign(head, rest)).toBe(hmac(bytes, head + rest));
+        expect(signing.sign(head, Buffer.from(rest))).toBe(hmac(bytes, head + rest));
       }),
       { numRuns: 25 },
     );
+  });
+
+  test.each([16 * 1024 - 64, 16 * 1024, 100_000, 2 * 1024 * 1024 - 64, 2 * 1024 * 1024])('sign %i bytes', (length) => {
+    const [secretText, text] = ['s'.repeat(40), 'ä'.repeat(length / 2)];
+    const key = importSecret(secretText);
+    expect(key.sign(text)).toBe(hmac(secretText, text));
+    expect(key.sign('', Buffer.from(text))).toBe(hmac(secretText, text));
+    expect(key.sign('short')).toBe(hmac(secretText, 'short'));
   });
 
   test('are not shown by what prints an object', () => {
