@@ -30,6 +30,7 @@ export class Exports {
   /** `TakeResult`: a record DbResultQuery(Id) gives DbResult(Id, State, Status, Code, Json). */
   takeResult(question: unknown, caller?: string): unknown {
     const { texts, reply } = readQuestion(question, ID_FIELDS, this.#bytes);
+    this.#connector.client?.collect();
     return reply(this.#connector.take(texts?.[0] ?? '', caller));
   }
 
@@ -47,6 +48,7 @@ export class Exports {
    * oldest first, at most 512. Results beyond `MAX_TAKEN_CHARS` stay: they are `pending`, or left out.
    */
   takeMany(ids: unknown, caller?: string): unknown {
+    this.#connector.client?.collect();
     const packed = packedTexts(ids, MAX_RECORDS);
     if (packed !== null) return this.#takePacked(packed, caller);
     const { records, read, reply } = readQuestions(ids, this.#bytes);

@@ -101,6 +101,11 @@ export class ApiClient {
     else this.#end(call, errorResult('network', notAllowed));
   }
 
+  /** Ends calls whose answers wait in another thread. */
+  collect(): void {
+    for (const { link } of this.addresses) link.collect();
+  }
+
   /** For `ApiCall` alone. */
   attemptEnded(call: ApiCall, outcome: Outcome, stalledMs: number, told: ServerTiming | null): void {
     call.trace.attempt(this.#options.timers.elapsed() - call.attemptedAt, stalledMs, told);

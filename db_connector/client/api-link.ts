@@ -16,6 +16,8 @@ export interface ApiLink {
   setChosen(isChosen: boolean): void;
   /** Ends the attempt exactly once, with `ended` or `failed`. `ts` of the attempt is set. Never throws. */
   attempt(attempt: Attempt): void;
+  /** Ends attempts whose ends wait in another thread. Without it they end a little later. */
+  collect(): void;
   /** Ends an attempt that is under way there as one without answer. */
   abandon(attempt: Attempt): void;
   /** The Unix seconds that the API's public probe tells. @throws Error whose message says why there is no time */

@@ -14,6 +14,8 @@ export interface ApiRequest {
 
 /** Connection that an attempt is under way on, or waits for. */
 export interface AttemptCarrier {
+  /** Bytes that came on it so far. */
+  readonly received: number;
   expired(attempt: Attempt, hasStalled: boolean): void;
   /** Ends the attempt as one without answer; others on the connection go on. */
   abandon(attempt: Attempt): void;
@@ -44,7 +46,6 @@ export abstract class Attempt implements Watched {
   /** In the `elapsed` of the timers, as `dueAt`. */
   begunAt = 0;
   dueAt = 0;
-  received = 0;
   watchedBy: Deadlines | null = null;
   /** How long the thread had stood still in all when the attempt began. */
   stalledBeforeMs = 0;
@@ -56,6 +57,10 @@ export abstract class Attempt implements Watched {
     this.payload = payload;
     this.isLong = timeoutMs !== null;
     this.timeoutMs = timeoutMs ?? 0;
+  }
+
+  get received(): number {
+    return this.carriedBy?.received ?? 0;
   }
 
   expire(hasStalled: boolean): void {

@@ -60,6 +60,10 @@ export class SignedLink implements ApiLink {
     }
   }
 
+  collect(): void {
+    // Attempts end where they are made.
+  }
+
   abandon(attempt: Attempt): void {
     attempt.abandon();
   }

@@ -133,6 +133,8 @@ class StreamTransport implements Transport {
 
 /** Carries an attempt while the stream that it waits for is being opened, which has its own time limit. */
 class PlaceInLine implements AttemptCarrier {
+  readonly received = 0;
+
   expired(attempt: Attempt): void {
     this.abandon(attempt);
   }

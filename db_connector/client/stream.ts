@@ -14,7 +14,7 @@ import {
   STREAM_PROTOCOL,
   writeCallFrame,
 } from '../protocol/stream-frames.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, AttemptCarrier } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { ABANDONED, type ExchangeEnd } from './exchange.ts';
 import { OrderedTable } from './ordered-table.ts';
@@ -38,7 +38,8 @@ export interface ClientStreamOptions {
 }
 
 /** A WebSocket to the API: sends calls, matches answers by nonce. Calls under way when it ends have no answer. */
-export class ClientStream {
+export class ClientStream implements AttemptCarrier {
+  received = 0;
   readonly #options: ClientStreamOptions;
   readonly #socket: WebSocket;
   readonly #deadlines: Deadlines;
@@ -82,7 +83,6 @@ export class ClientStream {
   send(attempt: Attempt): void {
     attempt.begunAt = this.#options.timers.elapsed();
     attempt.dueAt = attempt.begunAt + attempt.timeoutMs;
-    attempt.received = 0;
     attempt.stalledBeforeMs = this.#deadlines.stalledMs;
     attempt.carriedBy = this;
     this.#calls.add(attempt.nonce, attempt);
@@ -152,7 +152,7 @@ export class ClientStream {
 
   #receive(data: Buffer, isBinary: boolean): void {
     this.#hear();
-    for (const [, call] of this.#calls.entries()) call.received += data.length;
+    this.received += data.length;
     try {
       if (!isBinary) throw new FrameError('expected a binary message');
       // An answer that nobody waits for any more came after its time.

@@ -92,7 +92,7 @@ function memberText(name: string, member: unknown, path: string): JsonText {
   return jsonText(member, `${path}.${name}`);
 }
 
-/** The latest condition of a builder: most are used at once, and need no look whether they are JSON. */
+/** The latest text of a builder: most are used at once, and need no look whether they are JSON. */
 let lastText: JsonText | undefined;
 
 function condition(builder: string, op: Operator, field: string, value: unknown): JsonText {
@@ -109,7 +109,8 @@ function list(builder: string, op: 'in' | 'nin', field: string, values: readonly
 
 function group(builder: 'And' | 'Or', filters: readonly (Filter | readonly Filter[])[]): JsonText {
   const texts = filters.flat().map((filter, index) => filterText(filter, `Q.${builder}: filter ${index + 1}`));
-  return `{"${builder.toLowerCase()}":[${texts.join(',')}]}`;
+  lastText = `{"${builder.toLowerCase()}":[${texts.join(',')}]}`;
+  return lastText;
 }
 
 export const filterBuilders: FilterBuilders = {

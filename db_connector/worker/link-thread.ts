@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { WorkerState } from '../client/api-link.ts';
 import type { Attempt } from '../client/attempt.ts';
 import { ABANDONED } from '../client/exchange.ts';
@@ -34,8 +34,8 @@ interface Probe {
 }
 
 /**
- * Attempts at all addresses in a thread of their own: the game's thread hands over a list of calls a tick, and gets back a list of
- * results. While the worker is down, attempts are made in the game's thread.
+ * Attempts at all addresses in a thread of their own: the game's thread hands over a list of calls a tick, and reads lists of
+ * results when a script collects. While the worker is down, attempts are made in the game's thread.
  */
 export class LinkThread {
   readonly #options: LinkThreadOptions;
@@ -46,6 +46,10 @@ export class LinkThread {
   /** Fields of the calls of this tick. */
   #calls: Field[] = [];
   #worker: Worker | null = null;
+  /** Lists of ends; nothing listens, so that a message does not wake the script. */
+  #ends: MessagePort | null = null;
+  /** How many of them were read; the worker looks at it. */
+  #read: Int32Array = new Int32Array(1);
   /** The worker takes attempts. */
   #isUp = false;
   /** It cannot be started any more. */
@@ -122,6 +126,17 @@ export class LinkThread {
     });
   }
 
+  /** Reads the ends that wait. */
+  collect(): void {
+    if (this.#ends === null) return;
+    for (let list = receiveMessageOnPort(this.#ends); list !== undefined; list = receiveMessageOnPort(this.#ends)) {
+      this.#silentLooks = 0;
+      Atomics.add(this.#read, 0, 1);
+      const fields = list.message as readonly Field[];
+      for (let at = 0; at < fields.length; at += END_FIELDS) this.#end(endAt(fields, at));
+    }
+  }
+
   async destroy(): Promise<void> {
     this.#isDestroyed = true;
     this.#stopLooks();
@@ -153,12 +168,15 @@ export class LinkThread {
     worker.on('error', (error: Error) => this.#onDeath(worker, error.message));
     worker.on('exit', (code) => this.#onDeath(worker, `code ${code}`));
     const { config, ca, key } = this.#options.configuration;
-    this.#order({ kind: 'open', config, ca, key: key.handOver() });
+    const { port1, port2 } = new MessageChannel();
+    this.#ends = port1;
+    this.#read = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    this.#order({ kind: 'open', config, ca, key: key.handOver(), ends: port2, read: this.#read }, [port2]);
     if (this.#chosen !== 0) this.#order({ kind: 'choose', address: this.#chosen });
   }
 
-  #order(order: Order): void {
-    this.#worker?.postMessage(order);
+  #order(order: Order, transfer: readonly MessagePort[] = []): void {
+    this.#worker?.postMessage(order, transfer);
   }
 
   #handOver(): void {
@@ -172,8 +190,8 @@ export class LinkThread {
     this.#isUp = true;
     this.#readiness.resolve();
     switch (report.kind) {
-      case 'ends':
-        for (let at = 0; at < report.fields.length; at += END_FIELDS) this.#end(endAt(report.fields, at));
+      case 'ended':
+        this.collect();
         return;
       case 'fault':
         this.#attempts.take(report.id)?.failed(new Error(`in the worker: ${report.problem}`));
@@ -227,6 +245,7 @@ export class LinkThread {
   #onDeath(worker: Worker, reason: string): void {
     if (worker !== this.#worker) return;
     const { timers, log } = this.#options;
+    this.collect();
     this.#worker = null;
     this.#isUp = false;
     if (timers.elapsed() - this.#startedAt > GOOD_LIFE_MS) this.#pauseMs = FIRST_PAUSE_MS;

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { Attempt } from '../client/attempt.ts';
 import type { Outcome } from '../client/outcome.ts';
 import type { Transport } from '../client/transport.ts';
@@ -15,6 +16,10 @@ export type Order =
       readonly config: DatabaseConfig;
       readonly ca: string | null;
       readonly key: Uint8Array;
+      /** For lists of ends, `END_FIELDS` fields each: the game's thread reads them when a script collects results. */
+      readonly ends: MessagePort;
+      /** Shared: how many of those lists were read. */
+      readonly read: Int32Array;
     }
   /** Attempts of one tick, `CALL_FIELDS` fields each. */
   | { readonly kind: 'calls'; readonly fields: readonly Field[] }
@@ -27,8 +32,8 @@ export type Order =
 
 /** From the worker to the game's thread. */
 export type Report =
-  /** Ends of attempts, `END_FIELDS` fields each. */
-  | { readonly kind: 'ends'; readonly fields: readonly Field[] }
+  /** Ends wait to be read, and no script has collected results for a while, or calls may wait for their places. */
+  | { readonly kind: 'ended' }
   /** A fault of the connector itself in place of an end. */
   | { readonly kind: 'fault'; readonly id: number; readonly problem: string }
   | { readonly kind: 'probed'; readonly id: number; readonly seconds: number }
@@ -37,7 +42,7 @@ export type Report =
   | { readonly kind: 'pong' };
 
 export const CALL_FIELDS = 7;
-export const END_FIELDS = 11;
+export const END_FIELDS = 6;
 
 /** @param address place in the list of addresses */
 export function pushCall(
@@ -65,31 +70,39 @@ export function callAt(fields: readonly Field[], at: number) {
 export function pushEnd(
   fields: Field[],
   id: number,
-  { result, transport, next, retryAfterMs }: Outcome,
+  outcome: Outcome,
   tookMs: number,
   told: ServerTiming | null,
 ): void {
-  fields.push(id, result.state, result.status, result.code, result.json, transport, next, retryAfterMs, tookMs);
-  fields.push(told?.totalMs ?? null, told?.databaseMs ?? null);
+  const isUsual = isSuccess(outcome);
+  fields.push(id, isUsual ? outcome.result.json : JSON.stringify(outcome), isUsual);
+  fields.push(tookMs, told?.totalMs ?? null, told?.databaseMs ?? null);
 }
 
 /** The end that begins at a place of the list. */
 export function endAt(fields: readonly Field[], at: number) {
-  const [totalMs, databaseMs] = [fields[at + 9], fields[at + 10]];
+  const [text, isUsual] = [fields[at + 1] as string, fields[at + 2] as boolean];
+  const [totalMs, databaseMs] = [fields[at + 4], fields[at + 5]];
   return {
     id: fields[at] as number,
-    outcome: {
-      result: {
-        state: fields[at + 1] as Outcome['result']['state'],
-        status: fields[at + 2] as number,
-        code: fields[at + 3] as string,
-        json: fields[at + 4] as string,
-      },
-      transport: fields[at + 5] as Outcome['transport'],
-      next: fields[at + 6] as Outcome['next'],
-      retryAfterMs: fields[at + 7] as number | null,
-    },
-    tookMs: fields[at + 8] as number,
+    outcome: isUsual ? successOf(text) : (JSON.parse(text) as Outcome),
+    tookMs: fields[at + 3] as number,
     told: totalMs === null ? null : { totalMs: totalMs as number, databaseMs: databaseMs as number },
   };
+}
+
+/** Nearly every outcome, of which only the text crosses. */
+function successOf(json: string): Outcome {
+  return {
+    result: { state: 'ok', status: 200, code: '', json },
+    transport: 'success',
+    next: 'nothing',
+    retryAfterMs: null,
+  };
+}
+
+function isSuccess({ result, transport, next, retryAfterMs }: Outcome): boolean {
+  const { state, status, code } = result;
+  const isPlain = state === 'ok' && status === 200 && code === '';
+  return isPlain && transport === 'success' && next === 'nothing' && retryAfterMs === null;
 }

@@ -34,6 +34,10 @@ export class WorkerLink implements ApiLink {
     this.#thread.attempt(this.#address, attempt);
   }
 
+  collect(): void {
+    this.#thread.collect();
+  }
+
   abandon(attempt: Attempt): void {
     this.#thread.abandon(attempt);
   }

@@ -11,6 +11,8 @@ import { CALL_FIELDS, callAt, type Field, type Order, pushEnd, type Report } fro
 
 /** Ends wait so long for others at most: each message costs the game's thread as much as several ends. */
 const GATHER_MS = 1;
+/** Ends that are not read for so long are reported; a script that collects results in each tick reads them before. */
+const UNREAD_MS = 30;
 
 /** The worker's side: makes attempts, and reports their ends in as few messages as it can. */
 class AttemptWorker {
@@ -22,6 +24,15 @@ class AttemptWorker {
   readonly #underWay = new OrderedTable<number, WorkerAttempt>();
   #ends: Field[] = [];
   #timer: NodeJS.Timeout | null = null;
+  /** Goes to the game's thread without waking its script. */
+  #endsPort: MessagePort | null = null;
+  /** Lists that were read, as the game's thread counts them, and lists that were sent. */
+  #read: Int32Array = new Int32Array(1);
+  #sent = 0;
+  #unreadTimer: NodeJS.Timeout | null = null;
+  #maxConcurrent = 1;
+  /** Since the last list of ends: calls may wait for a place. */
+  #areAllPlacesTaken = false;
 
   constructor(port: MessagePort) {
     this.#port = port;
@@ -66,7 +77,8 @@ class AttemptWorker {
     }
   }
 
-  #open({ config, ca, key }: Extract<Order, { kind: 'open' }>): void {
+  #open({ config, ca, key, ends, read }: Extract<Order, { kind: 'open' }>): void {
+    [this.#endsPort, this.#read, this.#maxConcurrent] = [ends, read, config.maxConcurrent];
     const configuration = { config, ca, key: new SigningKey(key), warnings: [] };
     key.fill(0);
     this.#links = openLinks(configuration, SYSTEM_TIMERS, 'off', (address, name) => {
@@ -79,6 +91,7 @@ class AttemptWorker {
   #attempt(call: ReturnType<typeof callAt>): void {
     const attempt = new WorkerAttempt(this, call);
     this.#underWay.add(attempt.id, attempt);
+    this.#areAllPlacesTaken ||= this.#underWay.size >= this.#maxConcurrent;
     this.#links[call.address]?.attempt(attempt);
   }
 
@@ -93,8 +106,20 @@ class AttemptWorker {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#ends.length === 0) return;
-    this.#report({ kind: 'ends', fields: this.#ends });
+    this.#endsPort?.postMessage(this.#ends);
     this.#ends = [];
+    this.#sent = (this.#sent + 1) | 0;
+    if (this.#areAllPlacesTaken) this.#report({ kind: 'ended' });
+    else this.#unreadTimer ??= setTimeout(() => this.#lookAtUnread(this.#sent), UNREAD_MS);
+    this.#areAllPlacesTaken = false;
+  }
+
+  /** @param sent lists that there were when the wait began */
+  #lookAtUnread(sent: number): void {
+    this.#unreadTimer = null;
+    const read = Atomics.load(this.#read, 0);
+    if (((sent - read) | 0) > 0) this.#report({ kind: 'ended' });
+    else if (read !== this.#sent) this.#unreadTimer = setTimeout(() => this.#lookAtUnread(this.#sent), UNREAD_MS);
   }
 
   #report(report: Report): void {

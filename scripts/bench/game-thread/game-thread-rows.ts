@@ -63,12 +63,13 @@ function ratioRow(
   const [own, other] = [`${kind}:${way}`, `${kind}:mysql2AndCodec`].map((name) => microsPerCall(figures, name));
   if (own === undefined || other === undefined) return null;
   const ratio = own / other;
-  const errors = figures.runs[`${kind}:${way}`]?.errors ?? 0;
+  const [errors, otherErrors] = [way, 'mysql2AndCodec'].map((name) => figures.runs[`${kind}:${name}`]?.errors ?? 0);
+  const wrong = `${errors ? `, ${errors} errors` : ''}${otherErrors ? `, ${otherErrors} errors of \`mysql2\`` : ''}`;
   return {
     what: `${what}: ${words}`,
     target: most === null ? '' : `${most}`,
-    measured: `${ratio.toFixed(2)} (${micros(own)} against ${micros(other)}${errors === 0 ? '' : `, ${errors} errors`})`,
-    isMet: errors === 0 && (most === null || ratio <= most),
+    measured: `${ratio.toFixed(2)} (${micros(own)} against ${micros(other)}${wrong})`,
+    isMet: wrong === '' && (most === null || ratio <= most),
   };
 }
 

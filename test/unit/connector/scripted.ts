@@ -59,6 +59,8 @@ export class ScriptedTransport implements Transport {
     });
   }
 
+  collect(): void {}
+
   setChosen(isChosen: boolean): void {
     this.isChosen = isChosen;
   }
