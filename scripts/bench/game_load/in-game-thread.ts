@@ -26,7 +26,10 @@ export function inGameThread(url: string, handsOver: boolean): Way {
   const copy = <T>(value: T): T => (handsOver ? (decoder.decode(encoder.encode(value)) as T) : value);
   const query = <T>(statement: string, values: (string | number)[], read: (answer: T) => boolean, done: Done): void => {
     const [sql, given] = copy<[string, (string | number)[]]>([statement, values]);
-    pool.query<RowDataPacket[]>(sql, given, (error, answer) => done(error === null && read(copy(answer) as T)));
+    pool.query<RowDataPacket[]>(sql, given, (error, answer) => {
+      if (error !== null) console.error(`mysql2: ${error.message}`);
+      done(error === null && read(copy(answer) as T));
+    });
   };
   return {
     point: (id, done) => query(`${ITEM} WHERE id = ?`, [id], isPoint, done),

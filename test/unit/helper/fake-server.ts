@@ -112,7 +112,10 @@ export class FakeServer implements DatabaseHost {
       case 'CallMany':
         return packTexts(this.#callAll(unpackTexts(question as string) ?? []));
       case 'TakeMany':
-        return packBytes((unpackTexts(question as string) ?? []).flatMap((Id) => inTexts(this.#take({ Id }))), new Scratch());
+        return packBytes(
+          (unpackTexts(question as string) ?? []).flatMap((Id) => inTexts(this.#take({ Id }))),
+          new Scratch(),
+        );
       default:
         throw new Error(`No such export ${name}`);
     }
