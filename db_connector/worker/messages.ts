@@ -91,7 +91,7 @@ export function endAt(fields: readonly Field[], at: number) {
   };
 }
 
-/** Nearly every outcome, of which only the text crosses. */
+/** Nearly every outcome: only its text crosses. */
 function successOf(json: string): Outcome {
   return {
     result: { state: 'ok', status: 200, code: '', json },
