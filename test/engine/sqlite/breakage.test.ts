@@ -229,7 +229,11 @@ describe('a disk that does not answer', () => {
     await expect(bodies(again.engine, target, 200)).rejects.toMatchObject({ code: 'database_timeout' });
     expect(performance.now() - startMs).toBeLessThan(2000);
     await insertNote(again.engine, target, 'meanwhile');
-    closeSync(openSync(journal, constants.O_WRONLY | constants.O_NONBLOCK));
+    // Its thread started with the ping, and may not have come to the journal yet.
+    await until(() => {
+      closeSync(openSync(journal, constants.O_WRONLY | constants.O_NONBLOCK));
+      return true;
+    });
     rmSync(journal, { force: true });
     await until(() => again.engine.ping(within(1000)).then(() => true));
     expect(await bodies(again.engine, target)).toEqual(['meanwhile']);
