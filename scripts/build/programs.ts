@@ -30,20 +30,28 @@ const REQUIRE =
   "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);";
 
 /**
- * An `import` of Node's HTTP reads each of its exports, and some of them load a client for WebSockets: 60 ms of a processor
- * at each start. `require` reads those that are used.
+ * Loads modules of Node.js when an export of them is first used. An `import` loads them and reads each export, and some of
+ * those load more: the client for WebSockets of `node:http` takes 60 ms of a processor, `node:crypto` and the streams of
+ * `node:fs` 30 ms in each thread.
  */
-const HTTP_BY_REQUIRE: Plugin = {
-  name: 'http-by-require',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:http$/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'by-require' } : { path, external: true },
-    );
-    onLoad({ filter: /.*/, namespace: 'by-require' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)});`,
-    }));
-  },
-};
+function atFirstUse(filter: RegExp): Plugin {
+  const contents = (path: string) => {
+    const names = Object.keys(createRequire(import.meta.url)(path) as object);
+    return `let loaded;
+for (const name of ${JSON.stringify(names)}) {
+  Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= require(${JSON.stringify(path)}))[name] });
+}`;
+  };
+  return {
+    name: 'at-first-use',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter }, ({ path, kind }) =>
+        kind === 'import-statement' ? { path, namespace: 'at-first-use' } : { path, external: true },
+      );
+      onLoad({ filter: /.*/, namespace: 'at-first-use' }, ({ path }) => ({ contents: contents(path) }));
+    },
+  };
+}
 
 /**
  * better-sqlite3 is native and stands beside the program. The others are packages that drivers load if they are
@@ -69,7 +77,7 @@ async function bundle(
     entryPoints,
     outdir,
     external: EXTERNAL,
-    plugins: [HTTP_BY_REQUIRE],
+    plugins: [atFirstUse(/^node:http$/)],
     banner: { js: REQUIRE },
     ...options,
   });
@@ -131,14 +139,24 @@ async function bundleConnector(root: string, folder: string): Promise<string[]> 
 }
 
 /** @param more entries beside those of the sidecar and its threads */
-export function bundleSidecar(root: string, folder: string, more: Record<string, string>): Promise<string[]> {
-  const entryPoints = {
-    'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts',
-    'panel-worker': 'sidecar/panel/work/worker.ts',
-    ...more,
-  };
-  // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
-  return bundle(root, folder, entryPoints, { splitting: true, chunkNames: '[name]-[hash]' });
+export async function bundleSidecar(root: string, folder: string, more: Record<string, string>): Promise<string[]> {
+  const packages = [
+    // Each sidecar starts several: in one file, without what it shares with the program but does not use.
+    await bundle(
+      root,
+      folder,
+      { 'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts' },
+      { plugins: [atFirstUse(/^node:(crypto|fs)$/)] },
+    ),
+    // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
+    await bundle(
+      root,
+      folder,
+      { 'panel-worker': 'sidecar/panel/work/worker.ts', ...more },
+      { splitting: true, chunkNames: '[name]-[hash]' },
+    ),
+  ];
+  return [...new Set(packages.flat())].sort();
 }
 
 export async function bundlePrograms(root: string, target: string, version: string): Promise<BundledPackages> {
