@@ -18,7 +18,9 @@ import type { Engine } from './engine/engine.ts';
 import { BodyReader } from './http/body.ts';
 import { listenOnPort, listenOnSocket, urlOf } from './http/listen.ts';
 import { RequestLog } from './http/request-log.ts';
+import { UnsentAnswers } from './http/unsent-answers.ts';
 import type { Log } from './log.ts';
+import { Admission } from './operations/admission.ts';
 import { Authenticator } from './operations/authenticate.ts';
 import { type AnsweredCall, createOperations, type OperationHandlers } from './operations/run.ts';
 import { ClientReader } from './security/client.ts';
@@ -167,7 +169,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
   const shared = neighbours && new SharedNonces({ ...api, ...parts, neighbours });
   const operations = createOperations({
     ...parts,
-    ...{ authenticator, keyLimit, log: options.log },
+    ...{ authenticator, keyLimit, admission: new Admission(), log: options.log },
     requestTimeoutMs: api.requestTimeoutMs,
     handlers: {
       ...options.handlers,
@@ -184,6 +186,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
     operations,
     clients: new ClientReader(api.trustedProxies, api.socketPath !== null),
     bodies: new BodyReader(maxBodyBytesOf(limits)),
+    unsent: new UnsentAnswers(),
     maxPayloadChars: limits.maxPayloadChars,
   };
   const app = createApp({

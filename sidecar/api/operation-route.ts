@@ -4,6 +4,8 @@ import { parseRequestEnvelope, type RequestEnvelope } from '#protocol/envelope.t
 import { ApiError } from '#protocol/errors.ts';
 import type { OperationName } from '#protocol/operations.ts';
 import { type Body, type BodyReader, isJsonType } from '../http/body.ts';
+import type { UnsentAnswers } from '../http/unsent-answers.ts';
+import type { Answer } from '../operations/answer.ts';
 import type { Operation } from '../operations/run.ts';
 import type { Client } from '../security/client.ts';
 import type { Connections } from './connections.ts';
@@ -11,6 +13,7 @@ import { replyAnswer } from './reply.ts';
 
 export interface OperationRouteOptions {
   readonly bodies: BodyReader;
+  readonly unsent: UnsentAnswers;
   readonly connections: Connections;
   readonly maxPayloadChars: number;
 }
@@ -20,10 +23,14 @@ export type Serve = (request: IncomingMessage, response: ServerResponse, client:
 
 /** HTTP around one operation. The order of the steps is that of contract section 3: head, body, envelope, signature. */
 export function operationRoute(operation: Operation<OperationName>, options: OperationRouteOptions): Serve {
-  const { bodies, connections, maxPayloadChars } = options;
+  const { bodies, unsent, connections, maxPayloadChars } = options;
   return async (request, response, client): Promise<void> => {
     const { headers, socket } = request;
-    const call = operation.admit({ client, answer: (answer) => replyAnswer(response, answer) });
+    const answer = (given: Answer): void => {
+      replyAnswer(response, given);
+      countUnsent(response, unsent);
+    };
+    const call = operation.admit({ client, answer });
     if (call === null) {
       request.resume();
       return;
@@ -39,6 +46,15 @@ export function operationRoute(operation: Operation<OperationName>, options: Ope
       call.refuse(error);
     }
   };
+}
+
+/** Most answers are in the system's hands at once. */
+function countUnsent(response: ServerResponse, unsent: UnsentAnswers): void {
+  const bytes = response.writableLength;
+  if (bytes === 0 || response.destroyed) return;
+  const own = unsent.open(() => response.destroy());
+  own.add(bytes);
+  response.once('close', () => own.end());
 }
 
 /** Contract section 3, steps 2 and 3. Throws `ApiError`. */

@@ -11,6 +11,7 @@ import type { Client } from '../security/client.ts';
 import type { ApiKey } from '../security/keyring.ts';
 import type { NonceStore } from '../security/nonce-store.ts';
 import type { RateLimit } from '../security/rate-limit.ts';
+import type { Admission } from './admission.ts';
 import { type Answer, asApiError, errorAnswer, RateLimited, resultAnswer, type Seal } from './answer.ts';
 import { type Authenticated, type Authenticator, notRemembered } from './authenticate.ts';
 
@@ -41,6 +42,7 @@ export interface RunOptions {
   readonly authenticator: Authenticator;
   readonly nonces: NonceStore;
   readonly keyLimit: RateLimit;
+  readonly admission: Admission;
   readonly handlers: OperationHandlers;
   readonly log: Log;
   readonly requestTimeoutMs: number;
@@ -107,6 +109,7 @@ export class Call<Op extends OperationName> {
   #payload: object | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isAnswered = false;
+  #hasBegun = false;
 
   constructor(operation: Operation<Op>, exchange: Exchange) {
     this.#operation = operation;
@@ -145,37 +148,66 @@ export class Call<Op extends OperationName> {
     this.#account(error.status, error.code, timing);
   }
 
-  #accept({ key, secret, envelope }: Authenticated): void {
-    const { name, options, timeoutMs } = this.#operation;
+  #accept(authenticated: Authenticated): void {
+    const { key, secret, envelope } = authenticated;
+    const { options } = this.#operation;
     this.#seal = { secret, nonce: envelope.nonce };
     if (!options.keyLimit.take(key.kid, options.monotonicNow())) {
       throw new RateLimited('too many requests with this key', 1000);
     }
+    options.admission.enter(key.kid, envelope.payload.length, () => this.#begin(authenticated));
+    if (!this.#hasBegun) this.#answerLate('the request waited for others until its time was over; nothing was done');
+  }
+
+  /** In its turn; the admission is left when nothing runs for the call any more, which may be long after its answer. */
+  #begin(authenticated: Authenticated): void {
+    const { admission } = this.#operation.options;
+    const { key, envelope } = authenticated;
+    const leave = (): void => admission.leave(key.kid, envelope.payload.length);
+    this.#hasBegun = true;
+    clearTimeout(this.#timer);
+    try {
+      const result = this.#isAnswered ? '' : this.#handle(authenticated);
+      if (typeof result !== 'string') {
+        this.#answerLate('the request took too long; a write may still be done');
+        result
+          .then(
+            (text) => this.#succeed(text),
+            (error: unknown) => this.refuse(error),
+          )
+          .finally(leave);
+        return;
+      }
+      this.#succeed(result);
+    } catch (error) {
+      this.refuse(error);
+    }
+    leave();
+  }
+
+  #handle({ key, envelope }: Authenticated): string | Promise<string> {
+    const { name, options } = this.#operation;
     const payload = parsePayload(name, parsePayloadText(envelope.payload));
     this.#payload = payload;
     checkPermission(name, payload, key);
-    const deadline = this.#startedMs + timeoutMs;
     const sharedNonce = OPERATIONS[name].isRead ? null : (options.sharedNonce?.(envelope) ?? null);
-    const result = options.handlers[name](payload, {
+    return options.handlers[name](payload, {
       text: envelope.payload,
       kid: key.kid,
       allowUnfilteredWrites: key.allowUnfilteredWrites,
-      deadline,
+      deadline: this.#deadline,
       now: options.now(),
       timing: this.#timing,
       sharedNonce,
     });
-    if (typeof result === 'string') {
-      this.#succeed(result);
-      return;
-    }
-    this.#timer = setTimeout(() => {
-      this.refuse(new ApiError('timeout', 'the request took too long; a write may still be done'));
-    }, deadline - performance.now());
-    result.then(
-      (text) => this.#succeed(text),
-      (error: unknown) => this.refuse(error),
-    );
+  }
+
+  get #deadline(): number {
+    return this.#startedMs + this.#operation.timeoutMs;
+  }
+
+  #answerLate(message: string): void {
+    this.#timer = setTimeout(() => this.refuse(new ApiError('timeout', message)), this.#deadline - performance.now());
   }
 
   #succeed(result: string): void {

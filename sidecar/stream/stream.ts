@@ -13,12 +13,15 @@ import {
   writeAnswerFrame,
 } from '#protocol/stream-frames.ts';
 import type { BodyReader, CountedMessage } from '../http/body.ts';
+import type { UnsentAnswers, UnsentOfConnection } from '../http/unsent-answers.ts';
 import { type Answer, errorAnswer } from '../operations/answer.ts';
 import type { Operations } from '../operations/run.ts';
 import type { Client } from '../security/client.ts';
 
 /** Calls without an answer; the socket is not read beyond them. */
 const MAX_UNANSWERED = 1024;
+/** Characters of their payloads. */
+const MAX_UNANSWERED_CHARS = 16_000_000;
 /** Calls, and bytes of them, that one turn of the event loop starts: the turns of other clients come between. */
 const MAX_STARTED = 128;
 const MAX_STARTED_BYTES = 256 * 1024;
@@ -38,6 +41,7 @@ export interface StreamOptions {
   readonly client: Client;
   readonly operations: Operations;
   readonly bodies: BodyReader;
+  readonly unsent: UnsentAnswers;
   readonly maxPayloadChars: number;
   /** The stream carried a call with a right signature. */
   onAuthenticated(): void;
@@ -48,9 +52,11 @@ export interface StreamOptions {
 export class Stream {
   readonly #options: StreamOptions;
   readonly #socket: WebSocket;
+  readonly #unsent: UnsentOfConnection;
   /** Messages with calls that have not begun. */
   #waiting: CallFrames[] = [];
   #unanswered = 0;
+  #unansweredChars = 0;
   #failures = 0;
   #isAuthenticated = false;
   #isStopping = false;
@@ -69,6 +75,7 @@ export class Stream {
   constructor(options: StreamOptions) {
     this.#options = options;
     this.#socket = options.webSocket;
+    this.#unsent = options.unsent.open(() => this.#socket.terminate());
     this.#authenticationTimer = setTimeout(() => this.#close(STREAM_CLOSE.notAuthenticated), AUTHENTICATION_MS);
     this.#pingTimer = setInterval(() => this.#ping(), STREAM_PING_MS);
     // Before the library sees the bytes, so that the end of a message comes after them.
@@ -129,7 +136,7 @@ export class Stream {
   #startWaiting(): void {
     let [count, bytes] = [MAX_STARTED, MAX_STARTED_BYTES];
     for (let [message] = this.#waiting; message !== undefined; [message] = this.#waiting) {
-      const room = Math.min(count, MAX_UNANSWERED - this.#unanswered);
+      const room = this.#isFull ? 0 : Math.min(count, MAX_UNANSWERED - this.#unanswered);
       const before = message.leftBytes;
       const calls = message.take(room, bytes);
       count -= calls.length;
@@ -143,13 +150,22 @@ export class Stream {
       this.#waiting.shift();
       if (this.#waiting.length === 0) this.#endMessage();
     }
-    if (this.#waiting.length > 0 && this.#unanswered < MAX_UNANSWERED) this.#nextTurn();
+    if (this.#waiting.length > 0 && !this.#isFull) this.#nextTurn();
     this.#setReading();
   }
 
+  get #isFull(): boolean {
+    return this.#unanswered >= MAX_UNANSWERED || this.#unansweredChars >= MAX_UNANSWERED_CHARS;
+  }
+
   #start(frame: CallFrame): void {
+    const chars = frame.payload?.length ?? 0;
     this.#unanswered += 1;
-    const answer = (given: Answer) => this.#answer(frame.nonce, given);
+    this.#unansweredChars += chars;
+    const answer = (given: Answer) => {
+      this.#unansweredChars -= chars;
+      this.#answer(frame.nonce, given);
+    };
     const operation = this.#options.operations.get(frame.path);
     if (operation === undefined) {
       answer(errorAnswer(new ApiError('invalid_request', 'no such path', { status: 404 })));
@@ -214,7 +230,11 @@ export class Stream {
     this.#answerBytes = 0;
     if (bytes === 0 || this.#socket.readyState !== this.#socket.OPEN) return;
     const message = answers.length === 1 ? (answers[0] as Buffer) : Buffer.concat(answers, bytes);
-    this.#socket.send(message, { binary: true }, () => this.#setReading());
+    this.#unsent.add(bytes);
+    this.#socket.send(message, { binary: true }, () => {
+      this.#unsent.taken(bytes);
+      this.#setReading();
+    });
   }
 
   /** Stops reading at a bound, and reads again below it. */
@@ -222,9 +242,9 @@ export class Stream {
     const hasUnsent = this.#socket.bufferedAmount > MAX_UNSENT_BYTES;
     if (hasUnsent) this.#unsentTimer ??= setTimeout(() => this.#close(STREAM_CLOSE.slowReader), UNSENT_MS);
     else this.#endUnsentTimer();
-    const isFull = hasUnsent || this.#unanswered >= MAX_UNANSWERED || this.#waiting.length > 0;
-    if (isFull === this.#socket.isPaused) return;
-    if (isFull) this.#socket.pause();
+    const mustWait = hasUnsent || this.#isFull || this.#waiting.length > 0;
+    if (mustWait === this.#socket.isPaused) return;
+    if (mustWait) this.#socket.pause();
     else this.#socket.resume();
   }
 
@@ -259,6 +279,7 @@ export class Stream {
     clearInterval(this.#pingTimer);
     this.#endUnsentTimer();
     this.#endMessage();
+    this.#unsent.end();
     this.#waiting = [];
     this.#closed.resolve();
     this.#options.onClose();

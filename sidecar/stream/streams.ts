@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '#protocol/errors.ts';
 import { STREAM_PATH, STREAM_PROTOCOL } from '#protocol/stream-frames.ts';
 import type { BodyReader } from '../http/body.ts';
+import type { UnsentAnswers } from '../http/unsent-answers.ts';
 import { RateLimited } from '../operations/answer.ts';
 import type { Authenticator } from '../operations/authenticate.ts';
 import type { Operations } from '../operations/run.ts';
@@ -19,6 +20,7 @@ const STOP_MS = 8000;
 export interface StreamsOptions {
   readonly operations: Operations;
   readonly bodies: BodyReader;
+  readonly unsent: UnsentAnswers;
   readonly maxStreams: number;
   readonly maxBodyBytes: number;
   readonly maxPayloadChars: number;
@@ -95,10 +97,10 @@ export class Streams {
   }
 
   #add(webSocket: WebSocket, client: Client, socket: Socket): void {
-    const { operations, bodies, maxPayloadChars, know } = this.#options;
+    const { operations, bodies, unsent, maxPayloadChars, know } = this.#options;
     this.#countByAddress.set(client.address, this.#countOf(client) + 1);
     const stream = new Stream({
-      ...{ webSocket, socket, client, operations, bodies, maxPayloadChars },
+      ...{ webSocket, socket, client, operations, bodies, unsent, maxPayloadChars },
       onAuthenticated: () => know(socket),
       onClose: () => this.#remove(stream, client),
     });
