@@ -3,34 +3,40 @@ import { jsonText } from './json-text.ts';
 import type { DbResult, PageResult } from './result.ts';
 import type { DbValue } from './typed-rows.ts';
 
-/** Results are read more than once (`Rows`, then `HasMore`), so what was read is kept as long as the result is. */
-const bodies = new WeakMap<DbResult, Readonly<Record<string, unknown>>>();
+type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * Key of what was read of a result: results are read more than once (`Rows`, then `HasMore`). No `WeakMap`: once its table is old,
+ * the collector of young objects takes all values in it for alive, promotes them, and the whole heap has to be collected for them.
+ */
+const BODY = Symbol('body');
 
 /** The object in a result's text; an empty one if there is none. */
-function bodyOf(result: DbResult): Readonly<Record<string, unknown>> {
-  const known = bodies.get(result);
+function bodyOf(result: DbResult & { readonly [BODY]?: Body }): Body {
+  const known = result[BODY];
   if (known !== undefined) return known;
   const body = readBody(result.Json);
-  bodies.set(result, body);
+  withBody(result, body);
   return body;
 }
 
-/** A result whose readers find this body, whatever its text says. */
-export function withBody<R extends DbResult>(result: R, body: Readonly<Record<string, unknown>>): R {
-  bodies.set(result, body);
+/** A result whose readers find this body, whatever its text says. Nothing that lists its properties shows it. */
+export function withBody<R extends DbResult>(result: R, body: Body): R {
+  // A frozen result is read again each time.
+  Reflect.defineProperty(result, BODY, { value: body, configurable: true });
   return result;
 }
 
-function readBody(text: string): Readonly<Record<string, unknown>> {
+function readBody(text: string): Body {
   try {
     const body = readJson(text);
-    return typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+    return typeof body === 'object' && body !== null ? (body as Body) : {};
   } catch {
     return {};
   }
 }
 
-function okBody(result: DbResult): Readonly<Record<string, unknown>> {
+function okBody(result: DbResult): Body {
   return result.State === 'ok' ? bodyOf(result) : {};
 }
 

@@ -113,3 +113,16 @@ describe('the other readers', () => {
     }
   });
 });
+
+describe('a result that was read', () => {
+  it('looks as before, and is read the same again, frozen or copied too', () => {
+    const result = ok('{"rows":[{"id":1}],"hasMore":true}');
+    const before = JSON.stringify(result);
+    const rows = db.Rows(result);
+    expect(db.Rows(result)).toBe(rows);
+    expect([JSON.stringify(result), Object.keys(result).length]).toEqual([before, 5]);
+    for (const other of [Object.freeze({ ...result }), structuredClone(result)]) {
+      expect([db.Rows(other), db.HasMore(other)]).toEqual([[{ id: 1 }], true]);
+    }
+  });
+});
