@@ -76,7 +76,10 @@ export class UpdateRig {
       return isOver ? view : null;
     };
     let found: PanelUpdatesAnswer | null = null;
-    await expect.poll(async () => (found = await state()), POLL).not.toBeNull();
+    const ended = expect.poll(async () => (found = await state()), POLL).not.toBeNull();
+    await ended.catch((error: Error) => {
+      throw new Error(`${error.message}\n${this.keeper.lastOutput()}`);
+    });
     return found as unknown as PanelUpdatesAnswer;
   }
 

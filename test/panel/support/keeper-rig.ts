@@ -80,6 +80,13 @@ export class KeeperRig {
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
+  /** For the message of a failure. */
+  lastOutput(): string {
+    const { exitCode, signalCode } = this.process;
+    const lines = [...this.output.join('').split('\n').slice(-12), ...this.errors.slice(-3)];
+    return `the keeper's end: ${exitCode ?? signalCode}\n${lines.join('\n')}`;
+  }
+
   /** Addresses at which the panel has listened, the newest last. */
   panels(): string[] {
     const found = this.log().filter(({ msg, service }) => msg === 'listening' && service === 'panel');
