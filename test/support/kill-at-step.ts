@@ -33,7 +33,8 @@ function programOf(words: readonly string[]): Step['in'] | null {
 function pass(name: string): void {
   if (!existsSync(file)) return;
   const step = JSON.parse(readFileSync(file, 'utf8')) as Step;
-  if (step.in !== program || !new RegExp(step.at).test(name)) return;
+  // Several messages may be read in one piece, a line each.
+  if (step.in !== program || !new RegExp(step.at, 's').test(name)) return;
   rmSync(file);
   process.kill(process.pid, step.signal);
 }
