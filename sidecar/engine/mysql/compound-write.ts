@@ -12,6 +12,7 @@ import { classify, errnoOf } from './failures.ts';
 import { insertRuns } from './insert-runs.ts';
 import { endOfGenerator } from './last-id.ts';
 import { recordSql } from './system-tables.ts';
+import { runWrite } from './write.ts';
 import { compileDelete, compileInsert, compileUpdate, compileUpsertChange, currentSql } from './write-sql.ts';
 
 /** Not to be prepared, and not understood: a server before compound statements could be prepared, or a proxy before it. */
@@ -25,16 +26,29 @@ const NO_COMPOUNDS: ReadonlySet<number> = new Set([1064, 1295]);
 export class CompoundWrites {
   #isRefused = false;
 
-  /** JSON text of the result; null if the write must be done step by step. */
-  async run(
-    sessions: ServerSessions,
-    { target, write, slot }: SlottedWrite,
-    bounds: SqlBounds,
-  ): Promise<string | null> {
+  /** JSON text of the result. @throws SlotTakenError */
+  async run(sessions: ServerSessions, call: SlottedWrite, bounds: SqlBounds): Promise<string> {
+    const { target, write, slot } = call;
     const statement = slot === null || this.#isRefused ? null : compile(target, write, slot);
-    return statement === null ? null : sessions.compound(bounds, (session) => this.#send(session, statement));
+    if (statement === null) return runWrite(sessions, call, bounds);
+    let isLost = false;
+    const send = async (session: Session): Promise<string | null> => {
+      try {
+        return await this.#send(session, statement);
+      } catch (error) {
+        isLost ||= classify(error).kind === 'lost';
+        throw error;
+      }
+    };
+    try {
+      return (await sessions.compound(bounds, send)) ?? (await runWrite(sessions, call, bounds));
+    } catch (error) {
+      // A statement whose answer was lost may be done, whatever became of the attempts after it.
+      throw isLost && error instanceof ApiError && error.status >= 500 ? outcomeUnknown() : error;
+    }
   }
 
+  /** Null if the write must be done step by step. */
   async #send(session: Session, { sql, params }: CompiledStatement): Promise<string | null> {
     try {
       const { rows } = await session.prepared(sql, params);
@@ -48,6 +62,10 @@ export class CompoundWrites {
       throw error;
     }
   }
+}
+
+function outcomeUnknown(): ApiError {
+  return new ApiError('database_timeout', 'the connection to the database was lost; the outcome is unknown');
 }
 
 /** The middle of a compound statement. */

@@ -51,10 +51,8 @@ export async function openMysql(settings: ServerSettings, options: EngineOptions
       params: names,
     }),
     compileFind: (reads, target, query) => compileFind(reads, target, query, driver.flavour()),
-    async write(sessions, call, bounds) {
-      const result = driver.flavour() === 'mariadb' ? await compounds.run(sessions, call, bounds) : null;
-      return result ?? runWrite(sessions, call, bounds);
-    },
+    write: (sessions, call, bounds) =>
+      driver.flavour() === 'mariadb' ? compounds.run(sessions, call, bounds) : runWrite(sessions, call, bounds),
     purgeExpired,
     calls: (sessions, leases, log) => createSchemaCalls({ sessions, leases, flavour: driver.flavour, log }),
     halfDone: { explain: explained, refuseStale },

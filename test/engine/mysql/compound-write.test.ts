@@ -16,6 +16,8 @@ const TABLES = `[{"name":"things","primaryKey":["id"],${COLUMNS}},{"name":"twins
   {"name":"places","primaryKey":["code"],"columns":[
     {"name":"code","type":"string"},{"name":"n","type":"int32","nullable":true}]}]`;
 
+const OUTCOME_UNKNOWN = { code: 'database_timeout', message: expect.stringContaining('unknown') };
+
 let world: MysqlWorld;
 let proxy: MysqlProxy;
 /** Behind the proxy. */
@@ -110,6 +112,25 @@ describe('a write with a slot', () => {
     expect(await keyed(adding('a'), things, own)).toBe('{"affected":1}');
     expect(await keyed(adding('a'), things, own)).toBe('{"affected":1}');
     expect(await rowsOf(engine, things, { fields: ['sidecar_rows'] })).toBe('[{"sidecar_rows":5}]');
+  });
+
+  it('that a server leaves without an answer may be done, and says so', async () => {
+    await keyed(insertion({ code: 'a', sidecar_rows: 0 }));
+    await keyed(adding('a'));
+    proxy.freeze();
+    await expect(keyed(adding('a'), things, slot('frozen'), 300)).rejects.toMatchObject(OUTCOME_UNKNOWN);
+    proxy.thaw();
+    expect(await keyed(adding('a'), things, slot('frozen'))).toBe('{"affected":1}');
+    expect(await rowsOf(engine, things, { fields: ['sidecar_rows'] })).toBe('[{"sidecar_rows":10}]');
+  });
+
+  it('whose server is gone before its answer may be done, and says so', async () => {
+    await keyed(insertion({ code: 'a', sidecar_rows: 0 }));
+    await keyed(adding('a'));
+    const death = proxy.dieAfter(1, true);
+    await expect(keyed(adding('a'))).rejects.toMatchObject(OUTCOME_UNKNOWN);
+    await death;
+    expect(await rowsOf(world.engine, things, { fields: ['sidecar_rows'] })).toMatch(/:(5|10)}/);
   });
 
   it('finds an expired record, and takes its place', async () => {

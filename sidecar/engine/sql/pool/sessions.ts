@@ -250,7 +250,7 @@ export class PooledSessions implements ServerSessions {
     if (cause instanceof UnsentError) return 'reconnect';
     if (cause instanceof UnconfirmedError) return this.#timeout(true);
     const isUnknown = stage === 'committing' || (kind === 'write' && stage === 'sent');
-    if (cause instanceof AbandonedError) return this.#timeout(isUnknown);
+    if (cause instanceof AbandonedError) return this.#timeout(isUnknown || kind === 'compound');
     const failure = this.#source.classify(cause);
     switch (failure.kind) {
       case 'refused':
