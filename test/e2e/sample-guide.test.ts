@@ -20,7 +20,7 @@ let site: SampleSite;
 beforeEach(async () => {
   sidecar = await startSidecar();
   site = new SampleSite();
-  site.connectTo(sidecar.address, sidecar.secret, ['game', 'stats', 'counter']);
+  site.connectTo(sidecar.address, sidecar.secret, ['game', 'stats', 'counter', 'weather']);
 });
 afterEach(async () => {
   await site.remove();
@@ -98,9 +98,6 @@ it('the bundle in TypeScript works as it is printed, in a bundles folder and as 
   writeFileSync(join(source, 'bundle.json'), blockAfter('`bundle.json` names the source', 'json'));
   writeFileSync(join(source, 'server.ts'), blockAfter('`server.ts`\n', 'ts'));
   cpSync(source, join(root, 'bundles/weather'), { recursive: true });
-  const columns = ['name', 'value'].map((name) => ({ name, type: 'string' }));
-  const schema = { tables: [{ name: 'settings', columns, primaryKey: ['name'] }] };
-  await sidecar.client.must('schema.sync', { namespace: 'game', schema });
   const server = site.start(root);
   await server.line(/started weather/);
   await server.command('weather rain', /weather: rain$/);
