@@ -24,6 +24,7 @@ const ENGINE = [
   'sidecar/deadline.ts',
   'sidecar/full-disk.ts',
   'sidecar/log-event.ts',
+  'sidecar/lower-priority.ts',
   'sidecar/make-folder.ts',
   'sidecar/server-url.ts',
   'sidecar/turns.ts',
@@ -35,6 +36,7 @@ const PANEL = [
   'sidecar/panel/shapes/',
   'sidecar/panel/store/',
   'sidecar/full-disk.ts',
+  'sidecar/lower-priority.ts',
   'sidecar/make-folder.ts',
 ];
 const PANEL_PARTS = [
@@ -516,6 +518,7 @@ export const ZONES: readonly Zone[] = [
   { path: 'sidecar/full-disk.ts', zones: [], packages: [] },
   { path: 'sidecar/log.ts', zones: [], packages: [] },
   { path: 'sidecar/log-event.ts', zones: [], packages: [] },
+  { path: 'sidecar/lower-priority.ts', zones: [], packages: [] },
   { path: 'sidecar/make-folder.ts', zones: [], packages: [] },
   { path: 'sidecar/server-url.ts', zones: [], packages: [] },
   { path: 'sidecar/turns.ts', zones: [], packages: [] },
@@ -570,6 +573,7 @@ export const ZONES: readonly Zone[] = [
         ...SIDECAR_PARTS,
         'sidecar/engine/',
         'sidecar/full-disk.ts',
+        'sidecar/lower-priority.ts',
         'sidecar/make-folder.ts',
         'sidecar/program-folder.ts',
         PROTOCOL,

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { lowerPriority } from '../lower-priority.ts';
 
 const NICENESS = 10;
 
@@ -8,11 +8,6 @@ const NICENESS = 10;
  * those that begin later have that of the thread that starts them.
  */
 export function giveWay(): void {
-  for (const id of process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid]) {
-    try {
-      setPriority(Number(id), NICENESS);
-    } catch {
-      // It has ended, or a container forbids it: the work is then as quick as all else.
-    }
-  }
+  const ids = process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid];
+  for (const id of ids) lowerPriority(Number(id), NICENESS);
 }

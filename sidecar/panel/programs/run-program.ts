@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { LOWEST, lowerPriority } from '#sidecar/lower-priority.ts';
 import { ProcessGroup } from '../server/process/group.ts';
 
 /** A run of a program that the panel starts for its own work: git, npm, a build script. */
@@ -84,7 +84,7 @@ class Run {
     this.#child = child;
     this.#call = call;
     this.#group = child.pid === undefined ? null : new ProcessGroup(child.pid);
-    if (child.pid !== undefined) lowerPriority(child.pid);
+    if (child.pid !== undefined) lowerPriority(child.pid, LOWEST);
     child.stdout?.on('error', () => {});
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#takeError(text));
     this.#feed();
@@ -195,12 +195,4 @@ function environmentOf({ path, home, variables }: ProgramCall): NodeJS.ProcessEn
   // Windows starts no program without these.
   const ofWindows = process.platform === 'win32' ? { SystemRoot, COMSPEC, PATHEXT, USERPROFILE: home } : {};
   return { ...ofWindows, PATH: path, HOME: home, ...variables };
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // It has ended already, or the system does not allow it.
-  }
 }

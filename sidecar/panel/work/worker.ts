@@ -1,20 +1,8 @@
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { LOWEST, lowerThreadPriority } from '#sidecar/lower-priority.ts';
 import { PanelError } from '../panel-error.ts';
 import type { FromThread, Task, ThreadWork } from './task.ts';
 import { TASKS } from './tasks.ts';
-
-const LOW_PRIORITY = 19;
-
-/** On Linux the priority is the thread's own; elsewhere it would be that of the whole sidecar. */
-function yieldToTheApi(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(LOW_PRIORITY);
-  } catch {
-    // A container may forbid it; the work is then as quick as all else.
-  }
-}
 
 const send = (message: FromThread): void => parentPort?.postMessage(message);
 
@@ -25,7 +13,8 @@ async function run({ name, input }: ThreadWork): Promise<void> {
   send({ type: 'done', output });
 }
 
-yieldToTheApi();
+// The API goes first.
+lowerThreadPriority(LOWEST);
 run(workerData as ThreadWork).catch((error: unknown) => {
   if (error instanceof PanelError) send({ type: 'refused', key: error.key, details: error.details });
   else {

@@ -1,7 +1,6 @@
-import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { UnusableDatabaseError } from '#engine/model/failures.ts';
+import { lowerThreadPriority } from '#sidecar/lower-priority.ts';
 import { Connection, expiredBeforeStart, expiredInTheMiddle } from '../connection.ts';
 import { diagnose } from '../failures.ts';
 import { applyQueue } from '../queue/apply.ts';
@@ -41,20 +40,10 @@ const BACKGROUND_NICENESS = 10;
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 const PAUSE_MS = 0.1;
 
-if (settings.isBackground) lowerPriority();
+if (settings.isBackground) lowerThreadPriority(BACKGROUND_NICENESS);
 announceOpened();
 if (settings.role === 'writer') serveWriter();
 else serveReader();
-
-/** Linux has a niceness per thread, under the thread id from `/proc`; on other systems nothing changes. */
-function lowerPriority(): void {
-  try {
-    const [, threadId] = /\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
-    if (threadId !== undefined) setPriority(Number(threadId), BACKGROUND_NICENESS);
-  } catch {
-    // Priority only refines the lanes: they work without it.
-  }
-}
 
 /** Only the writer opens at once: it makes the file that readers need. */
 function announceOpened(): void {
