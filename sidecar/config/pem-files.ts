@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
-import { fileFault } from './text-file.ts';
+import { readBounded, refusedFile } from './text-file.ts';
 
 /** The authorities of a whole system are about a tenth of it. */
 const MOST_BYTES = 4 * 2 ** 20;
@@ -54,20 +53,9 @@ export function readPrivateKey(file: string, field: string): { readonly pem: str
 
 function readPem(file: string, field: string): string {
   try {
-    const descriptor = openSync(file, 'r');
-    try {
-      const { size } = fstatSync(descriptor);
-      if (size > MOST_BYTES) {
-        throw new ConfigError(
-          `${field}: expected a file of at most ${MOST_BYTES} bytes, got ${size} in ${file}: name the right one`,
-        );
-      }
-      return readFileSync(descriptor, 'latin1');
-    } finally {
-      closeSync(descriptor);
-    }
+    return readBounded(file, MOST_BYTES).bytes.toString('latin1');
   } catch (error) {
-    throw error instanceof ConfigError ? error : new ConfigError(`${field}: ${fileFault(file, error)}`);
+    throw refusedFile(field, file, error);
   }
 }
 

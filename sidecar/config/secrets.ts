@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MIN_SECRET_BYTES } from '#protocol/limits.ts';
 import { importSecret, SigningKey } from '#protocol/signing.ts';
 import { ConfigError } from './config-error.ts';
 import type { KeyOfFile } from './config-schema.ts';
-import { decodeText, fileFault } from './text-file.ts';
+import { decodeText, readBounded, refusedFile } from './text-file.ts';
 
 const MAX_SECRET_FILE_BYTES = 65_536;
 
@@ -45,27 +45,17 @@ export function readSmallFile(path: string, field: string, place: SecretPlace): 
   try {
     return readPrivateText(file, place.warnings);
   } catch (error) {
-    throw new ConfigError(`${field}: ${error instanceof ConfigError ? error.message : fileFault(file, error)}`);
+    throw refusedFile(field, file, error);
   }
 }
 
 function readPrivateText(file: string, warnings: string[]): string {
-  const descriptor = openSync(file, 'r');
-  try {
-    const { mode, size } = fstatSync(descriptor);
-    if (size > MAX_SECRET_FILE_BYTES) {
-      throw new ConfigError(
-        `expected a file of at most ${MAX_SECRET_FILE_BYTES} bytes, got ${size} in ${file}: name the right one`,
-      );
-    }
-    const isReadByAll = process.platform !== 'win32' && (mode & 0o004) !== 0;
-    if (isReadByAll) warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
-    const { text } = decodeText(readFileSync(descriptor));
-    if (text === null) throw new ConfigError(`expected text in UTF-8, got other bytes in ${file}: save it as UTF-8`);
-    return text;
-  } finally {
-    closeSync(descriptor);
-  }
+  const { bytes, mode } = readBounded(file, MAX_SECRET_FILE_BYTES);
+  const isReadByAll = process.platform !== 'win32' && (mode & 0o004) !== 0;
+  if (isReadByAll) warnings.push(`${file} holds a secret and every user of this machine can read it; use mode 0600`);
+  const { text } = decodeText(bytes);
+  if (text === null) throw new ConfigError(`expected text in UTF-8, got other bytes in ${file}: save it as UTF-8`);
+  return text;
 }
 
 function toKey(text: string, field: string): SigningKey {

@@ -1,3 +1,6 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { ConfigError } from './config-error.ts';
+
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 export type DecodedText =
@@ -13,6 +16,34 @@ export function decodeText(bytes: Buffer): DecodedText {
   } catch {
     return { text: null, fault: 'not valid UTF-8' };
   }
+}
+
+/** A file that is read whole. */
+interface ReadFile {
+  readonly bytes: Buffer;
+  /** Permissions, as `stat` has them. */
+  readonly mode: number;
+}
+
+/** Looks at the size before it reads. @throws ConfigError for a file that is too long; else the error of the system */
+export function readBounded(file: string, mostBytes: number): ReadFile {
+  const descriptor = openSync(file, 'r');
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    if (size > mostBytes) {
+      throw new ConfigError(
+        `expected a file of at most ${mostBytes} bytes, got ${size} in ${file}: name the right one`,
+      );
+    }
+    return { bytes: readFileSync(descriptor), mode };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** An error that names the field, for a file that `readBounded` or the look at its content refused. */
+export function refusedFile(field: string, file: string, error: unknown): ConfigError {
+  return new ConfigError(`${field}: ${error instanceof ConfigError ? error.message : fileFault(file, error)}`);
 }
 
 /** Sentence about a file that could not be read, with advice. @param ifMissing advice if there is no such file */
