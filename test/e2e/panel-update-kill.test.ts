@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
@@ -23,7 +23,8 @@ async function changeUntil(step: Step): Promise<PanelUpdatesAnswer> {
   const { client } = rig;
   // A sidecar judges its releases again after each start.
   await expect.poll(async () => (await rig.view())?.updates.staged?.version, POLL).toBe(NEXT);
-  writeFileSync(killFile, JSON.stringify(step));
+  writeFileSync(`${killFile}.new`, JSON.stringify(step));
+  renameSync(`${killFile}.new`, killFile);
   // The answer is lost if the sidecar ends first.
   const answer = await client.post('/api/updates/apply').catch(() => null);
   if (answer !== null) expect(answer.status, answer.text).toBe(200);

@@ -8,6 +8,7 @@ type Suite = readonly [define: () => void] | readonly [options: TestOptions, def
  * @param whyNot null: it can run
  */
 export function describeIf(whyNot: string | null, title: string, ...suite: Suite): void {
+  // The reason stands in the title.
   if (whyNot !== null) it.skip(`${title}: ${whyNot}`);
   else if (suite.length === 1) describe(title, suite[0]);
   else describe(title, ...suite);

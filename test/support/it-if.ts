@@ -9,6 +9,7 @@ type Options = { readonly timeout?: number };
  */
 export function itIf(whyNot: string | null, title: string, options: Options | TestFunction, run?: TestFunction): void {
   const [given, test] = typeof options === 'function' ? [{}, options] : [options, run];
+  // The reason of a skip stands in the title.
   if (whyNot === null) it(title, given, test);
   else it.skip(`${title}: ${whyNot}`);
 }

@@ -1,4 +1,4 @@
-import fs, { existsSync, readFileSync } from 'node:fs';
+import fs, { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import process from 'node:process';
@@ -7,8 +7,8 @@ import { watchSql } from './watch-sql.ts';
 
 /**
  * Preloaded into the keeper, and so into everything below it (`NODE_OPTIONS=--import …`): sends a signal to one of these
- * programs at one step of an update of the panel. `KILL_FILE` holds a `Step`. The file is gone when the step was reached; as
- * long as it is absent nothing happens.
+ * programs at one step of an update of the panel. `KILL_FILE` holds a `Step`, and comes whole (by a rename). The file is gone when
+ * the step was reached; as long as it is absent nothing happens.
  */
 export interface Step {
   /** `release`: the sidecar of a release that was unpacked. */
@@ -30,11 +30,20 @@ function programOf(words: readonly string[]): Step['in'] | null {
   return main.includes('/data/releases/') ? 'release' : 'sidecar';
 }
 
+/** Null if there is none. Another program may remove the file at this very moment. */
+function wanted(): Step | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Step;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 function pass(name: string): void {
-  if (!existsSync(file)) return;
-  const step = JSON.parse(readFileSync(file, 'utf8')) as Step;
+  const step = wanted();
   // Several messages may be read in one piece, a line each.
-  if (step.in !== program || !new RegExp(step.at, 's').test(name)) return;
+  if (step?.in !== program || !new RegExp(step.at, 's').test(name)) return;
   rmSync(file);
   process.kill(process.pid, step.signal);
 }
