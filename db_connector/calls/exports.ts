@@ -69,11 +69,14 @@ export class Exports {
     return packTexts(replies);
   }
 
-  /** The helper's form of `TakeMany`: ids, packed; for each result State, Status and Code in one text, then Json, packed as bytes. */
+  /**
+   * The helper's form of `TakeMany`: ids, packed; for each result State, Status and Code in one text, then Json, as a list if the host
+   * does not copy texts, else packed as bytes.
+   */
   #takePacked(ids: readonly string[], caller: string | undefined): unknown {
     const results = this.#takeAll(ids, caller);
     const texts = results.flatMap(({ State, Status, Code, Json }) => [`${State} ${Status} ${Code}`, Json]);
-    return this.#bytes.write(packBytes(texts, this.#scratch));
+    return this.#bytes.sharesTexts === true ? texts : this.#bytes.write(packBytes(texts, this.#scratch));
   }
 
   #takeAll(ids: readonly string[], caller: string | undefined): TakenResult[] {

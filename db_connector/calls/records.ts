@@ -6,6 +6,8 @@ export interface ByteForm {
   /** null if the value is no bytes. */
   read(value: unknown): Uint8Array | null;
   write(bytes: Uint8Array): unknown;
+  /** A list of texts passes through exports without a copy of its texts. */
+  readonly sharesTexts?: boolean;
   /** Explains bytes that the host cannot carry, in words; null if the value is something else. */
   explain?(value: unknown): string | null;
 }

@@ -85,9 +85,9 @@ function ticketsIn(reply: unknown, count: number): DbTicket[] {
   });
 }
 
-/** State, Status and Code of each result in one text, then its Json. */
+/** State, Status and Code of each result in one text, then its Json; packed as bytes, or a list if the host does not copy texts. */
 function resultsIn(connector: string, ids: readonly string[], reply: unknown): (DbResult | null | undefined)[] {
-  const texts = isBytes(reply) ? unpackBytes(bufferOf(reply)) : null;
+  const texts: readonly string[] | null = isBytes(reply) ? unpackBytes(bufferOf(reply)) : listOfTexts(reply);
   let chars = 0;
   return ids.map((id, index) => {
     const [State, Status, Code] = texts?.[2 * index]?.split(' ') ?? [];
@@ -102,6 +102,10 @@ function resultsIn(connector: string, ids: readonly string[], reply: unknown): (
     chars += result.Json.length;
     return result;
   });
+}
+
+function listOfTexts(reply: unknown): string[] | null {
+  return Array.isArray(reply) && reply.every((text) => typeof text === 'string') ? reply : null;
 }
 
 function resultIn(connector: string, id: string, taken: unknown): DbResult | null {

@@ -13,6 +13,7 @@ const BYTES: ByteForm = {
     return value instanceof ArrayBuffer ? new Uint8Array(value) : null;
   },
   write: (bytes) => bytes,
+  sharesTexts: true,
 };
 
 export function standaloneHost(server: StandaloneServer): Host {

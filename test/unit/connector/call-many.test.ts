@@ -1,8 +1,10 @@
 import { decode, encode } from '@msgpack/msgpack';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Exports } from '#connector/calls/exports.ts';
 import { packTexts, unpackBytes, unpackTexts } from '#protocol/packed-texts.ts';
 import { type DbResult, Rig, SECRET, type Ticket } from '#support/connector-rig.ts';
 import { answers, LyingServer, silent } from '#support/lying-server.ts';
+import { Stage } from './scripted.ts';
 
 const Json = '{"namespace":"game","table":"characters"}';
 const FIND = { Operation: 'find', Json };
@@ -129,19 +131,22 @@ describe('the form of the helper', () => {
     await expect.poll(() => api.seen.length).toBe(1);
   });
 
-  it('has the results of packed ids in bytes, for the caller alone', async () => {
+  it('has the results of packed ids as a list of texts, for the caller alone', async () => {
     const long = JSON.stringify({ rows: ['Zoë '.repeat(100)], hasMore: false });
     api.script = [answers(long)];
     const [first] = callMany([FIND]) as [Ticket];
     await expect.poll(async () => (await rig.status()).inFlight, { interval: 5 }).toBe(0);
     api.otherwise = silent;
     const [second] = callMany([FIND]) as [Ticket];
-    const take = (caller?: string) => {
-      const bytes = rig.ask('TakeMany', packTexts([first.Id, second.Id, 'x']), caller);
-      return unpackBytes(Buffer.from(bytes as Uint8Array));
-    };
+    const take = (caller?: string) => rig.ask('TakeMany', packTexts([first.Id, second.Id, 'x']), caller);
     expect(take('garage')).toEqual(['missing 0 ', '', 'missing 0 ', '', 'missing 0 ', '']);
     expect(take()).toEqual(['ok 200 ', long, 'pending 0 ', '', 'missing 0 ', '']);
+  });
+
+  it('has them in bytes where the host copies texts', () => {
+    const bytes = new Exports(new Stage().connector, { read: () => null, write: (packed) => packed });
+    const reply = bytes.takeMany(packTexts(['x', 'y']));
+    expect(unpackBytes(Buffer.from(reply as Uint8Array))).toEqual(['missing 0 ', '', 'missing 0 ', '']);
   });
 
   it('is refused as no list if it is longer than a list may be', () => {

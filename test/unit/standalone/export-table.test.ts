@@ -56,6 +56,22 @@ describe('an export', () => {
     expect(table.call('town', 'shop', 'Buy', [Buffer.from('ab')])).toEqual(new Uint8Array([97, 98]));
   });
 
+  it('gets a list of texts as a list of its own, with gaps as in any other list', () => {
+    const kept: string[][] = [];
+    const table = tableWith((list: unknown) => {
+      kept.push(list as string[]);
+      return list;
+    });
+    const texts = ['a', '', 'Zoë'];
+    const got = table.call('town', 'shop', 'Buy', [texts]);
+    expect(got).toEqual(texts);
+    expect(kept[0]).not.toBe(texts);
+    expect(got).not.toBe(kept[0]);
+    const withGap = ['a', 'b'];
+    delete withGap[0];
+    expect(table.call('town', 'shop', 'Buy', [withGap])).toEqual([null, 'b']);
+  });
+
   it('knows who calls', () => {
     const table = new ExportTable();
     table.register('shop', 'Who', function () {
