@@ -9,7 +9,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { devNull } from 'node:os';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HostPolicy, type HostPolicyOptions } from '#panel/network/host-policy.ts';
 import { Git } from '#panel/sources/git/git.ts';
@@ -27,6 +28,7 @@ import {
   type ServedRepository,
   startGitServer,
 } from '#support/git-server.ts';
+import { itIf } from '#support/it-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 
 const signal = new AbortController().signal;
@@ -34,6 +36,17 @@ const signal = new AbortController().signal;
 const ERROR = `ERR token is ${GIT_TOKEN}`;
 const TELLING = `${(ERROR.length + 4).toString(16).padStart(4, '0')}${ERROR}`;
 const AUTHOR = { name: 'owner', email: 'owner@panel.invalid' };
+
+/** Compiled into git. In the copy of a test it is a file of the folder that git runs in, with a path as long. */
+const SYSTEM_ATTRIBUTES = '/etc/gitattributes';
+const OTHER_ATTRIBUTES = '/proc/self/cwd/sys';
+
+function gitBytes(): string {
+  const programs = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'git'));
+  return readFileSync(programs.find((path) => existsSync(path)) ?? devNull, 'latin1');
+}
+
+const noOtherGit = gitBytes().split(SYSTEM_ATTRIBUTES).length === 2 ? null : 'this git has its attributes elsewhere';
 
 async function newRepository(program: string | null = null): Promise<Repository> {
   const folder = testFolder();
@@ -165,6 +178,21 @@ describe('git itself', () => {
     writeFileSync(join(dirname(repository.folder), 'home/.gitconfig'), hostile);
     await expect(repository.run(['mine'])).rejects.toThrow("'mine' is not a git command");
     expect((await repository.text(['config', '--list', '--show-scope'])).match(/^(system|global)/m)).toBeNull();
+  });
+
+  itIf(noOtherGit, 'reads no attributes of the system', async () => {
+    const folder = testFolder();
+    const program = join(folder, 'git');
+    writeFileSync(program, Buffer.from(gitBytes().replace(SYSTEM_ATTRIBUTES, OTHER_ATTRIBUTES), 'latin1'), {
+      mode: 0o755,
+    });
+    const repository = await newRepository(program);
+    const asked = ['check-attr', '--all', 'a'];
+    const home = join(dirname(repository.folder), 'home');
+    writeFileSync(join(home, basename(OTHER_ATTRIBUTES)), '* filter=mine hostile\n');
+    const seen = execFileSync(program, [`--git-dir=${repository.folder}`, ...asked], { cwd: home, encoding: 'utf8' });
+    expect(seen).toContain('a: hostile: set');
+    expect(await repository.text(asked)).toBe('');
   });
 
   it('commits no link of a folder and reads none', async () => {
