@@ -43,11 +43,24 @@ describeIf(why, 'the page of backups', () => {
   const fits = async () =>
     expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 
+  /** Counts the reads of the list from now on. */
+  function countLists(): () => number {
+    let count = 0;
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/api/backups') count += 1;
+    });
+    return () => count;
+  }
+
   it('makes a backup, shows what a restore changes, restores it and offers the way back', async () => {
     await page.getByText('Backups stay on this machine').waitFor();
     await expectAccessible(page);
+    const lists = countLists();
     await page.getByRole('button', { name: 'Make a backup' }).click();
     await page.getByText('Done', { exact: true }).waitFor();
+    await page.getByRole('table', { name: 'All backups' }).getByRole('link').waitFor();
+    // A list asks the place off the machine: it is read at the end of the job alone.
+    expect(lists()).toBe(1);
     await panel.api.must('insert', { namespace: 'game', table: 'notes', rows: [{ text: 'one more' }] });
     await fits();
     await page.getByRole('table', { name: 'All backups' }).getByRole('link').click();
@@ -92,6 +105,28 @@ describeIf(why, 'the page of backups', () => {
     await expect.poll(() => focused.evaluate((link) => link === document.activeElement)).toBe(true);
     await fits();
     await expectAccessible(page);
+  });
+
+  it('keeps the place in the list on the way to a backup and back', async () => {
+    const link = page.getByRole('table', { name: 'All backups' }).getByRole('rowheader').nth(40).getByRole('link');
+    const title = page.getByRole('heading', { level: 2, name: /^backup-/ });
+    const isBack = async () => {
+      await expect.poll(() => link.evaluate((each) => each === document.activeElement)).toBe(true);
+      const place = await link.evaluate((each) => each.getBoundingClientRect().top / innerHeight);
+      expect(place).toBeGreaterThan(0);
+      expect(place).toBeLessThan(1);
+    };
+    await page.reload();
+    await link.click();
+    await title.waitFor();
+    await expect.poll(() => page.evaluate('scrollY')).toBe(0);
+    await page.goBack();
+    await isBack();
+    await link.click();
+    await title.waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'All backups' }).click();
+    await isBack();
   });
 
   it('has made no page complain', () => expect(browser.complaints).toEqual([]));

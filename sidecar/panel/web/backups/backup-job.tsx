@@ -14,7 +14,7 @@ export function isUnderWay(status: JobView | null): boolean {
 }
 
 /** The last job of backups, and the way back of a restore. */
-export function BackupJob({ status, onDone }: { status: JobView; onDone: () => void }) {
+export function BackupJob({ status, onStart }: { status: JobView; onStart: (status: JobView) => void }) {
   const can = useCan();
   const { kind, state, progress, message, error, startedAt, queuedAt, by } = status;
   const reason = error === null ? null : textFor(`errors.${error}`);
@@ -23,8 +23,8 @@ export function BackupJob({ status, onDone }: { status: JobView; onDone: () => v
     const question = { title: t('backups.askUndo'), text: t('backups.undoText', { name }), action: t('backups.undo') };
     if (!(await confirmed({ ...question, isDanger: true }))) return;
     const only = namespace === null ? {} : { namespace };
-    await api.post('/api/backups/restore', { name, where: 'local', confirm: name, ...only });
-    onDone();
+    const body = { name, where: 'local', confirm: name, ...only };
+    onStart((await api.post<{ status: JobView }>('/api/backups/restore', body)).status);
   });
   return (
     <div class="backup-job job">

@@ -1,54 +1,43 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { BackupsAnswer, BackupView } from '#panel/shapes/backups.ts';
-import { Badge } from '../components/badge.tsx';
+import type { BackupsAnswer } from '#panel/shapes/backups.ts';
+import type { JobView } from '#panel/shapes/jobs.ts';
 import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { MoreButton } from '../components/more-button.tsx';
 import { PageFrame, Section } from '../components/page-frame.tsx';
 import { Empty, Ready } from '../components/states.tsx';
-import { Time } from '../components/time.tsx';
 import { api } from '../core/api.ts';
-import { onEvent } from '../core/events.ts';
-import { bytes, number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
-import { linkTo, usePlace } from '../core/router.ts';
+import { usePlace } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
-import { type Loaded, useLoaded } from '../core/use-loaded.ts';
+import { useLoaded } from '../core/use-loaded.ts';
 import { BackupJob, isUnderWay } from './backup-job.tsx';
+import { BackupList } from './backup-list.tsx';
 import { ContinuousState, DrillState, RemoteState } from './backup-states.tsx';
 import { RestorePage } from './restore-page.tsx';
-
-const READ_MS = 1000;
-/** Backups that are shown at first, and more of them with each click. */
-const STEP = 25;
-/** In a row; the page of the backup has the tables of all. */
-const SHOWN_NAMESPACES = 4;
+import { type FollowedBackupJob, useBackupJob } from './use-backup-job.ts';
 
 /** Backups here and off the machine. `#/backups/WHERE/NAME` is the way back to one. */
 export function BackupsPage() {
   const can = useCan();
   const [where, name] = usePlace().rest;
   const loaded = useLoaded<BackupsAnswer>('/api/backups');
-  const isBusy = isUnderWay(loaded.data?.status ?? null);
-  useEffect(() => onEvent('job', () => loaded.reload()), []);
-  useEffect(() => {
-    if (!isBusy) return;
-    const timer = setInterval(loaded.reload, READ_MS);
-    return () => clearInterval(timer);
-  }, [isBusy]);
+  const job = useBackupJob(loaded);
+  const isBusy = isUnderWay(job.status);
   const isOne = (where === 'local' || where === 'remote') && name !== undefined;
   return (
     <PageFrame
       title={t('backups.title')}
-      actions={can('backups.make') && !isOne ? <Actions loaded={loaded} isBusy={isBusy} /> : undefined}
+      actions={
+        can('backups.make') && !isOne ? (
+          <Actions hasRemote={loaded.data?.remote != null} isBusy={isBusy} onStart={job.follow} />
+        ) : undefined
+      }
     >
       <Ready of={loaded}>
         {(answer) => (
           <>
-            {answer.status !== null && <BackupJob status={answer.status} onDone={loaded.reload} />}
+            {job.status !== null && <BackupJob status={job.status} onStart={job.follow} />}
             {isOne ? (
-              <RestorePage key={name} where={where} name={name} answer={answer} onStart={loaded.reload} />
+              <RestorePage key={name} where={where} name={name} isBusy={isBusy} onStart={job.follow} />
             ) : (
               <Overview answer={answer} />
             )}
@@ -59,14 +48,19 @@ export function BackupsPage() {
   );
 }
 
-function Actions({ loaded, isBusy }: { loaded: Loaded<BackupsAnswer>; isBusy: boolean }) {
+interface ActionsProps {
+  readonly hasRemote: boolean;
+  readonly isBusy: boolean;
+  readonly onStart: FollowedBackupJob['follow'];
+}
+
+function Actions({ hasRemote, isBusy, onStart }: ActionsProps) {
   const [act, isSending] = useAction(async (action: 'make' | 'drill') => {
-    await api.post(`/api/backups/${action}`);
-    loaded.reload();
+    onStart((await api.post<{ status: JobView }>(`/api/backups/${action}`)).status);
   });
   return (
     <>
-      {loaded.data?.remote != null && (
+      {hasRemote && (
         <Button icon="check" busy={isSending} disabled={isBusy} onClick={() => act('drill')}>
           {t('backups.tryOut')}
         </Button>
@@ -89,64 +83,4 @@ function Overview({ answer: { backups, drill, remote, continuous } }: { answer: 
       </Section>
     </>
   );
-}
-
-/** The newest ones first. */
-function BackupList({ backups }: Pick<BackupsAnswer, 'backups'>) {
-  const can = useCan();
-  const frame = useRef<HTMLDivElement>(null);
-  const [shown, setShown] = useState(STEP);
-  useEffect(() => {
-    // The button may be gone: the focus goes to the first of the rows that came.
-    if (shown === STEP) return;
-    const row = frame.current?.querySelectorAll('tbody tr')[shown - STEP];
-    row?.querySelector('a')?.focus({ preventScroll: true });
-  }, [shown]);
-  const columns = columnsOf(can('backups.restore'));
-  return (
-    <>
-      <p class="soft small above" role="status">
-        {t('backups.count', { count: backups.length })}
-      </p>
-      <div ref={frame}>
-        <DataTable
-          label={t('backups.all')}
-          columns={columns}
-          rows={backups.slice(0, shown)}
-          keyOf={({ where, name }) => `${where} ${name}`}
-        />
-      </div>
-      {backups.length > shown && <MoreButton label={t('backups.older')} onClick={() => setShown(shown + STEP)} />}
-    </>
-  );
-}
-
-function columnsOf(hasLinks: boolean): Column<BackupView>[] {
-  return [
-    {
-      title: t('backups.time'),
-      cell: ({ time, where, name }) =>
-        hasLinks ? (
-          <a href={linkTo('backups', [where, name])}>
-            <Time iso={time} isAbsolute />
-          </a>
-        ) : (
-          <Time iso={time} isAbsolute />
-        ),
-    },
-    {
-      title: t('backups.where'),
-      cell: ({ where }) => <Badge tone={where === 'remote' ? 'good' : 'idle'}>{t(`backups.is-${where}`)}</Badge>,
-    },
-    { title: t('backups.namespaces'), cell: ({ namespaces }) => namespacesOf(namespaces) },
-    { title: t('backups.rows'), isNumber: true, cell: ({ rows }) => (rows === null ? '?' : number(rows)) },
-    { title: t('backups.size'), isNumber: true, cell: ({ bytes: size }) => bytes(size) },
-  ];
-}
-
-function namespacesOf(namespaces: readonly string[] | null) {
-  if (namespaces === null) return <span class="soft">{t('backups.unknown')}</span>;
-  const more = namespaces.length - SHOWN_NAMESPACES;
-  const shown = namespaces.slice(0, SHOWN_NAMESPACES).join(', ');
-  return <span class="long">{namespaces.length === 0 ? '–' : more > 0 ? `${shown} +${number(more)}` : shown}</span>;
 }

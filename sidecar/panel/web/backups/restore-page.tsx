@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { BackupsAnswer, BackupTable } from '#panel/shapes/backups.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { BackupTable } from '#panel/shapes/backups.ts';
+import type { JobView } from '#panel/shapes/jobs.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -10,41 +11,44 @@ import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
-import { linkTo } from '../core/router.ts';
+import { usePlace } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
-import { isUnderWay } from './backup-job.tsx';
+import { keyOf, linkBack } from './backup-list.tsx';
 
 interface RestorePageProps {
   readonly where: 'local' | 'remote';
   readonly name: string;
-  readonly answer: BackupsAnswer;
-  readonly onStart: () => void;
+  readonly isBusy: boolean;
+  readonly onStart: (status: JobView) => void;
 }
 
 /** Rows then and now, and the form that goes back. */
-export function RestorePage({ where, name, answer, onStart }: RestorePageProps) {
+export function RestorePage({ where, name, isBusy, onStart }: RestorePageProps) {
   const can = useCan();
+  const { query } = usePlace();
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // From the middle of a long list to the beginning of this page.
+    title.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, []);
   const { tables, error } = usePreview(where, name);
   const namespaces = [...new Set((tables ?? []).map(({ namespace }) => namespace))];
   return (
     <article>
       <p class="log-actions">
-        <a href={linkTo('backups')}>{t('backups.all')}</a>
+        <a href={linkBack(query, keyOf({ where, name }))}>{t('backups.all')}</a>
       </p>
-      <h2 class="project-name long">{name}</h2>
+      <h2 ref={title} tabIndex={-1} class="project-name long">
+        {name}
+      </h2>
       <Section title={t('backups.preview')}>
         {error !== null && <Fault error={error} />}
         {tables === null && error === null && <Loading label={t('backups.opening')} />}
         {tables !== null && <Preview tables={tables} />}
       </Section>
       {tables !== null && can('users.manage') && (
-        <RestoreForm
-          where={where}
-          name={name}
-          namespaces={namespaces}
-          isBusy={isUnderWay(answer.status)}
-          onStart={onStart}
-        />
+        <RestoreForm where={where} name={name} namespaces={namespaces} isBusy={isBusy} onStart={onStart} />
       )}
     </article>
   );
@@ -103,7 +107,7 @@ interface RestoreFormProps {
   readonly name: string;
   readonly namespaces: readonly string[];
   readonly isBusy: boolean;
-  readonly onStart: () => void;
+  readonly onStart: (status: JobView) => void;
 }
 
 /** A backup of the present state is made first, so that a restore can be undone. */
@@ -112,9 +116,12 @@ function RestoreForm({ where, name, namespaces, isBusy, onStart }: RestoreFormPr
   const form = useSend(['namespace', 'as', 'confirm'], async () => {
     const { namespace, as, confirm } = draft;
     const only = namespace === '' ? {} : { namespace, ...(as === '' ? {} : { as }) };
-    await api.post('/api/backups/restore', { name, where, confirm, ...only });
+    const { status } = await api.post<{ status: JobView }>('/api/backups/restore', {
+      ...{ name, where, confirm },
+      ...only,
+    });
     set({ confirm: '' });
-    onStart();
+    onStart(status);
   });
   const set = (changes: Partial<typeof draft>) => {
     form.forget(Object.keys(changes));

@@ -1,7 +1,7 @@
 import type { BundleInfo } from '#panel/shapes/bundles.ts';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
 import type { DatabaseHealth } from '#panel/shapes/database.ts';
-import type { JobStatus } from '#panel/shapes/jobs.ts';
+import type { JobView } from '#panel/shapes/jobs.ts';
 import type { NoticeTarget } from '#panel/shapes/notices.ts';
 import type { PlannedRestart } from '#panel/shapes/schedule.ts';
 import type { ServerStatus } from '#panel/shapes/server.ts';
@@ -13,7 +13,7 @@ interface EventShapes {
   status: ServerStatus;
   permissions: { readonly permissions: readonly string[] };
   bundles: readonly BundleInfo[];
-  job: JobStatus;
+  job: JobView;
   health: DatabaseHealth;
   schedule: { readonly next: PlannedRestart | null };
   notices: { readonly targets: readonly NoticeTarget[] };
