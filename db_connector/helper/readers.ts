@@ -1,4 +1,5 @@
 import { changesNumbers } from '../protocol/json.ts';
+import { hasLongNumber } from './has-long-number.ts';
 import { jsonText } from './json-text.ts';
 import type { DbResult, PageResult } from './result.ts';
 import type { DbValue } from './typed-rows.ts';
@@ -136,9 +137,7 @@ export function readErrorMessage(result: DbResult): string {
   return typeof message === 'string' && message !== '' ? `${result.Code}: ${message}` : result.Code;
 }
 
-/** Texts with neither hold no number that a double changes, and no integer past 2^53: a quick first look. */
-const LONG_NUMBER = /[[:,]\s*-?[0-9.]{16}/;
-const FAR_EXPONENT = /[eE][+-]?\d{3}/;
+const FAR_EXPONENT = /\d[eE][+-]?\d{3}/;
 /** Never misses a number of 16 digits or more, or one with an exponent; what it finds may stand inside a string. */
 const MAY_NEED_CARE = /[[:,]\s*(-?(?:[0-9.]{16}[0-9.]*(?:[eE][+-]?\d+)?|[0-9.]+[eE][+-]?\d+))/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
@@ -150,7 +149,8 @@ const LONG_INTEGER = /^-?\d{16,}$/;
  * coordinates have 17 digits and need none.
  */
 function readJson(text: string): unknown {
-  if (!LONG_NUMBER.test(text) && !FAR_EXPONENT.test(text)) return JSON.parse(text);
+  // A quick first look: a number that a double changes has many digits or a far exponent.
+  if (!hasLongNumber(text) && !FAR_EXPONENT.test(text)) return JSON.parse(text);
   MAY_NEED_CARE.lastIndex = 0;
   for (let match = MAY_NEED_CARE.exec(text); match !== null; match = MAY_NEED_CARE.exec(text)) {
     if (needsCare(match[1] ?? '')) return JSON.parse(text, keepDigits);
