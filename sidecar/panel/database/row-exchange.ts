@@ -45,7 +45,8 @@ export class RowExchange {
   /** Files that arrive. */
   readonly #folder: string;
   readonly #tickets = new Map<string, Ticket>();
-  #isImporting = false;
+  /** Name of the account whose file arrives, or null. */
+  #importOf: string | null = null;
 
   constructor(access: DatabaseAccess, folder: string) {
     this.#access = access;
@@ -93,8 +94,8 @@ export class RowExchange {
    * @param judgeAgain called when the body has arrived: the account may have lost the right
    */
   async import(request: IncomingMessage, wish: ImportWish, run: ImportRun): Promise<ImportAnswer> {
-    if (this.#isImporting) throw new PanelError('upload.full');
-    this.#isImporting = true;
+    if (this.#importOf !== null) throw new PanelError('upload.busy', { detail: `of ${this.#importOf}` });
+    this.#importOf = run.username;
     const path = join(this.#folder, randomBytes(8).toString('hex'));
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
@@ -105,7 +106,7 @@ export class RowExchange {
       throw refusalOf(error);
     } finally {
       rmSync(path, { force: true });
-      this.#isImporting = false;
+      this.#importOf = null;
     }
   }
 
@@ -129,6 +130,7 @@ export class RowExchange {
 }
 
 interface ImportRun {
+  readonly username: string;
   readonly judgeAgain: () => Promise<void>;
   readonly signal: AbortSignal;
 }

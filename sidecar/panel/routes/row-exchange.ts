@@ -49,7 +49,8 @@ export function rowExchangeRoutes({ rowExchange }: { readonly rowExchange: RowEx
         request.subject(`${namespace}.${table}`.slice(0, 200));
         const format = FORMATS.find((known) => known === query.get('format'));
         if (format === undefined) throw new PanelError('database.request', { field: 'format', detail: 'csv or jsonl' });
-        return { ...(await rowExchange.import(raw, { namespace, table, format }, { judgeAgain, signal })) };
+        const { username } = callerOf(request);
+        return { ...(await rowExchange.import(raw, { namespace, table, format }, { username, judgeAgain, signal })) };
       },
     }),
   ];

@@ -46,7 +46,11 @@ function releaseRoutes({ updates }: UpdatesServices): PanelRoute[] {
     route({
       ...{ method: 'POST', path: '/api/updates/upload', access: CHANGES, isUpload: true, audit: 'updates.upload' },
       handle: async (request) => {
-        const { manifest, isSigned } = await updates.upload.receive(request.raw, request.judgeAgain);
+        const { manifest, isSigned } = await updates.upload.receive(
+          request.raw,
+          callerOf(request).username,
+          request.judgeAgain,
+        );
         request.subject(manifest.version);
         await updates.check();
         return { release: updates.offerOf(manifest, isSigned) };

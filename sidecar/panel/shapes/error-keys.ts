@@ -129,6 +129,7 @@ export const ERROR_STATUS = {
   'update.unsigned': 409,
   'update.target': 404,
   'jobs.running': 409,
+  'upload.busy': 409,
   'upload.full': 409,
   'upload.form': 400,
   'upload.archive': 400,

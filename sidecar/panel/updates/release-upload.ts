@@ -17,7 +17,8 @@ const ARRIVING = '.upload-';
 export class ReleaseUpload {
   readonly #folder: string;
   readonly #trust: ReleaseTrust;
-  #isBusy = false;
+  /** Name of the account whose release arrives, or null. */
+  #receivingOf: string | null = null;
 
   /** @param folder `data/updates/inbox` */
   constructor(folder: string, trust: ReleaseTrust) {
@@ -36,12 +37,12 @@ export class ReleaseUpload {
    * Receives a body and judges it.
    *
    * @param judgeAgain called when the body has arrived: the account may have lost the right
-   * @throws PanelError `upload.full`, `disk.full`, `update.invalid`, `update.unsigned`, `update.target` if it is not newer, those of
+   * @throws PanelError `upload.busy`, `upload.full`, `disk.full`, `update.invalid`, `update.unsigned`, `update.target` if it is not newer, those of
    * `receiveUpload`
    */
-  async receive(request: IncomingMessage, judgeAgain: () => Promise<void>): Promise<InboxRelease> {
-    if (this.#isBusy) throw new PanelError('upload.full');
-    this.#isBusy = true;
+  async receive(request: IncomingMessage, username: string, judgeAgain: () => Promise<void>): Promise<InboxRelease> {
+    if (this.#receivingOf !== null) throw new PanelError('upload.busy', { detail: `of ${this.#receivingOf}` });
+    this.#receivingOf = username;
     const arriving = join(this.#folder, `${ARRIVING}${randomBytes(6).toString('hex')}`);
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -62,7 +63,7 @@ export class ReleaseUpload {
       return { ...release, path };
     } finally {
       await rm(arriving, { force: true });
-      this.#isBusy = false;
+      this.#receivingOf = null;
     }
   }
 }

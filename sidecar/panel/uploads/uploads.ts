@@ -20,6 +20,8 @@ const MAX_OF_AN_ACCOUNT = 10;
 const MAX_BYTES = 2 * 2 ** 30;
 /** Bodies that arrive, or are inspected, at the same time. */
 const MAX_AT_ONCE = 4;
+/** A slow sender holds a place for up to an hour: the others stay free for other accounts. */
+const MAX_AT_ONCE_OF_AN_ACCOUNT = 2;
 const ARCHIVE = 'upload.zip';
 
 export interface UploadsOptions {
@@ -48,8 +50,8 @@ export interface UploadInstall {
 /** Archives of bundles: received, inspected without touching the server's folder, then installed or forgotten. */
 export class Uploads {
   readonly #options: UploadsOptions;
-  /** Ids of those that arrive now. */
-  readonly #underWay = new Set<string>();
+  /** Accounts of those that arrive now, by id. */
+  readonly #underWay = new Map<string, JobCaller>();
 
   constructor(options: UploadsOptions) {
     this.#options = options;
@@ -69,17 +71,17 @@ export class Uploads {
    * Receives a body and inspects it.
    *
    * @param judgeAgain called when the body has arrived: the account may have lost the right
-   * @throws PanelError `upload.full`, `disk.full`, those of `receiveUpload` and of the inspection
+   * @throws PanelError `upload.busy`, `upload.full`, `disk.full`, those of `receiveUpload` and of the inspection
    */
   async receive(request: IncomingMessage, caller: JobCaller, judgeAgain: () => Promise<void>): Promise<Upload> {
     this.#expire();
     const { folder, store } = this.#options;
+    this.#checkPlaces(caller);
     const kept = store.all().reduce((sum, { bytes }) => sum + bytes, 0);
-    if (this.#underWay.size >= MAX_AT_ONCE || kept + announcedBytes(request) > MAX_BYTES)
-      throw new PanelError('upload.full');
+    if (kept + announcedBytes(request) > MAX_BYTES) throw new PanelError('upload.full');
     const id = randomBytes(12).toString('hex');
     const own = join(folder, id);
-    this.#underWay.add(id);
+    this.#underWay.set(id, caller);
     try {
       mkdirSync(own, { recursive: true, mode: 0o700 });
       const { name, bytes } = await receiveUpload(request, join(own, ARCHIVE));
@@ -152,6 +154,15 @@ export class Uploads {
       if (!(error instanceof PanelError) && !job.signal.aborted) this.#remove(id);
       throw error;
     }
+  }
+
+  #checkPlaces({ accountId }: JobCaller): void {
+    const arriving = [...this.#underWay.values()];
+    const own = arriving.filter((other) => other.accountId === accountId).length;
+    if (own >= MAX_AT_ONCE_OF_AN_ACCOUNT) throw new PanelError('upload.busy', { detail: `yours: ${own}` });
+    if (arriving.length < MAX_AT_ONCE) return;
+    const names = new Set(arriving.map(({ username }) => username));
+    throw new PanelError('upload.busy', { detail: `of ${[...names].sort().join(', ')}` });
   }
 
   async #inspect(id: string, archiveName: string, at: number): Promise<Upload> {

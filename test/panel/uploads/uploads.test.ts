@@ -16,6 +16,7 @@ import { localRecord, type RawEntry, rawZip } from '../support/raw-zip.ts';
 
 const PATH = '/api/bundle-tools/upload';
 const BOUNDARY = 'x'.repeat(30);
+const UPLOADS = ['bundles.read', 'bundles.upload'] as const;
 /** Above the size that is unpacked in one piece. */
 const LARGE = randomBytes(1_500_000).toString('hex');
 let rig: InstallRig;
@@ -332,16 +333,27 @@ describe('a body is refused', () => {
     await expect.poll(kept).toEqual(before);
   });
 
-  it('as the fifth at once, and beyond 2 GiB in all', async () => {
+  it('as the third of an account at once, as the fifth of all, and beyond 2 GiB in all', async () => {
     const before = kept().length;
-    const sent = Array.from({ length: 4 }, () => new PassThrough());
-    const headers = { ...multipart(rig.owner), 'content-length': '1000' };
-    const answers = sent.map((body) => rig.owner.raw<object>({ method: 'POST', path: PATH, body, headers }));
-    for (const body of sent) body.write(form(zip()).subarray(0, 100));
-    await expect.poll(() => kept().length).toBe(before + 4);
-    expect(await send(form(zip()))).toMatchObject({ status: 409, body: { error: 'upload.full' } });
-    for (const body of sent) body.end(Buffer.alloc(900));
-    for (const { status } of await Promise.all(answers)) expect(status).toBe(400);
+    const [helper, third] = [await rig.panel.account('helper', UPLOADS), await rig.panel.account('third', UPLOADS)];
+    const opened = async (client: PanelClient, inAll: number) => {
+      const sent = [new PassThrough(), new PassThrough()];
+      const headers = { ...multipart(client), 'content-length': '1000' };
+      const answers = sent.map((body) => client.raw<object>({ method: 'POST', path: PATH, body, headers }));
+      for (const body of sent) body.write(form(zip()).subarray(0, 100));
+      await expect.poll(() => kept().length).toBe(before + inAll);
+      return async () => {
+        for (const body of sent) body.end(Buffer.alloc(900));
+        for (const { status } of await Promise.all(answers)) expect(status).toBe(400);
+      };
+    };
+    const busy = (detail: string) => ({ status: 409, body: { error: 'upload.busy', detail } });
+    const ends = [await opened(rig.owner, 2)];
+    expect(await send(form(zip()))).toMatchObject(busy('yours: 2'));
+    ends.push(await opened(helper, 4));
+    expect(await send(form(zip()), third)).toMatchObject(busy('of helper, owner'));
+    for (const end of ends) await end();
+    expect(await send(form(zip()), third)).toMatchObject({ status: 200 });
     insertUpload('f'.repeat(24), Date.now(), 2 * 2 ** 30 - 100);
     expect(await send(form(zip()))).toMatchObject({ status: 409, body: { error: 'upload.full' } });
     rig.services.store.prepare('DELETE FROM uploads WHERE id = ?').run('f'.repeat(24));
