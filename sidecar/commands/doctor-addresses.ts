@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -11,12 +11,18 @@ interface ListeningPlace {
   readonly port: number;
   readonly tls: object | null;
   readonly what: string;
-  /** Program that should answer there, and a public path of it. */
+  /** Program that should answer there, a public path of it, and whether an answer is that program's. */
   readonly program: string;
   readonly path: string;
+  readonly isOwn: (answer: unknown) => boolean;
+  /** Whether the program of this configuration runs; undefined if nothing tells. */
+  readonly runs?: () => Promise<boolean>;
 }
 
+/** Begins the advice for a port of another program. */
+const IF_TAKEN = 'stop it, or change';
 const ANSWER_MS = 3000;
+const MAX_ANSWER_CHARACTERS = 16_384;
 
 /** Whether the API can listen, or a sidecar listens there already. */
 export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
@@ -27,14 +33,14 @@ export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
     return { verdict: 'ok', what, found: `${socketPath}, ${isAlive ? 'in use' : 'free'}` };
   }
   return listenFinding(
-    { ...{ host, port, tls }, what, program: 'sidecar', path: '/v1/health' },
+    { ...{ host, port, tls }, what, program: 'sidecar', path: '/v1/health', isOwn: isHealth },
     'change api.host or api.port',
-    'stop it, or change api.port here and url in database.json',
+    `${IF_TAKEN} api.port here and url in database.json`,
   );
 }
 
 async function listenFinding(place: ListeningPlace, ifRefused: string, ifTaken: string): Promise<Finding> {
-  const { host, port, what, program, path } = place;
+  const { host, port, what, program, path, isOwn, runs } = place;
   if (port === 0) return { verdict: 'ok', what, found: `${host}, any free port` };
   const address = `${host}:${port}`;
   const code = await listenError(host, port);
@@ -42,8 +48,19 @@ async function listenFinding(place: ListeningPlace, ifRefused: string, ifTaken: 
   if (code !== 'EADDRINUSE') {
     return { verdict: 'fail', what, found: `${address} cannot be listened on: ${code}`, advice: ifRefused };
   }
-  if (await answersJson(place, path)) return { verdict: 'ok', what, found: `a ${program} answers at ${address}` };
-  return { verdict: 'fail', what, found: `another program listens on ${address}`, advice: ifTaken };
+  const taken = { verdict: 'fail', what, advice: ifTaken } as const;
+  if (!isOwn(await answerOf(place, path))) return { ...taken, found: `another program listens on ${address}` };
+  if ((await runs?.()) === false) return { ...taken, found: `the ${program} of another sidecar answers at ${address}` };
+  return { verdict: 'ok', what, found: `a ${program} answers at ${address}` };
+}
+
+/** Ports that a start needs and another program has, as lines for the owner. */
+export async function takenPorts(config: SidecarConfig): Promise<string[]> {
+  const findings = [await portFinding(config), await panelPortFinding(config)];
+  return findings.flatMap((finding) => {
+    const isTaken = finding?.verdict === 'fail' && finding.advice?.startsWith(IF_TAKEN) === true;
+    return isTaken ? [`${finding.found}; ${finding.advice}`] : [];
+  });
 }
 
 function listenError(host: string, port: number): Promise<string | null> {
@@ -62,37 +79,71 @@ function answersAt(path: string): Promise<boolean> {
   });
 }
 
-/** Whether a public path answers as this program does; whose certificate it is does not matter for that. */
-function answersJson(place: ListeningPlace, path: string): Promise<boolean> {
+/** The JSON that a public path answers, or null; whose certificate it is does not matter for that. */
+function answerOf(place: ListeningPlace, path: string): Promise<unknown> {
   const { host, port, tls } = place;
   const request = tls === null ? httpRequest : httpsRequest;
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return new Promise((resolve) => {
     const asked = request({ host: name, port, path, timeout: ANSWER_MS, rejectUnauthorized: false });
+    const late = setTimeout(() => asked.destroy(), ANSWER_MS);
     asked.once('timeout', () => asked.destroy());
-    asked.once('error', () => resolve(false));
+    asked.once('error', () => resolve(null));
+    asked.once('close', () => clearTimeout(late));
     asked.once('response', (response) => {
-      response.resume();
-      resolve(response.statusCode === 200 && `${response.headers['content-type']}`.startsWith('application/json'));
+      if (response.statusCode !== 200) asked.destroy();
+      readJson(response).then(resolve, () => resolve(null));
     });
     asked.end();
   });
+}
+
+async function readJson(response: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const part of response.setEncoding('utf8')) {
+    text += part;
+    if (text.length > MAX_ANSWER_CHARACTERS) return null;
+  }
+  return JSON.parse(text);
+}
+
+function isHealth(answer: unknown): boolean {
+  return hasFields(answer, { status: 'string', time: 'number' });
+}
+
+function isBootstrap(answer: unknown): boolean {
+  return hasFields(answer, { setup: 'boolean', dashboardName: 'string', locale: 'string', version: 'string' });
+}
+
+function hasFields(answer: unknown, fields: Readonly<Record<string, string>>): boolean {
+  if (typeof answer !== 'object' || answer === null) return false;
+  return Object.entries(fields).every(([name, type]) => typeof (answer as Record<string, unknown>)[name] === type);
+}
+
+async function panelPortFinding({ panel }: SidecarConfig): Promise<Finding | null> {
+  if (!panel.enabled) return null;
+  const { host, port, data } = panel;
+  return await listenFinding(
+    {
+      ...{ host, port, what: 'panel', tls: null, program: 'panel', path: '/api/bootstrap', isOwn: isBootstrap },
+      // A sidecar whose panel cannot listen does not run: the holder of its file is the one that answers.
+      runs: async () => (await import('../panel/store/panel-store.ts')).isStoreClaimed(data),
+    },
+    'change panel.host or panel.port',
+    `${IF_TAKEN} panel.port`,
+  );
 }
 
 /** Whether the panel can listen, who can read its accounts, and whether it still has to be set up. */
 export async function* panelFindings(config: SidecarConfig): AsyncGenerator<Finding> {
   const what = 'panel';
   const { panel } = config;
-  if (!panel.enabled) {
+  const finding = await panelPortFinding(config);
+  if (finding === null) {
     yield { verdict: 'ok', what, found: 'switched off (panel.enabled)' };
     return;
   }
-  const { host, port } = panel;
-  yield await listenFinding(
-    { ...{ host, port, what, tls: null }, program: 'panel', path: '/api/bootstrap' },
-    'change panel.host or panel.port',
-    'stop it, or change panel.port',
-  );
+  yield finding;
   if (existsSync(panel.data)) yield* privateFinding(panel.data);
   const key = join(config.folder, 'secrets/panel-setup.key');
   if (existsSync(key)) {

@@ -1,7 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { claimStore } from '#panel/store/panel-store.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { runInit } from '#sidecar/commands/init.ts';
@@ -150,6 +152,28 @@ describe('says what to fix', () => {
     ]);
     expect(of('secrets')).toMatchObject([{ verdict: 'warn', advice: `chmod 600 ${accounts}` }]);
     expect(text).not.toContain('the-key');
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('the port of a panel that another program has, whatever it answers: that of another sidecar too', async () => {
+    const answers = ['{"ok":true}', '{"ok":true,"setup":true,"dashboardName":"x","locale":"en","version":"1.0.0"}'];
+    const other = createHttpServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(answers[0]);
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const file = writeConfig(folder, { panel: { enabled: true, port, data: 'panel.sqlite' } });
+    const found = async () => (await doctor(file)).of('panel')[0];
+    const advice = 'stop it, or change panel.port';
+    const program = `another program listens on 127.0.0.1:${port}`;
+    expect(await found()).toMatchObject({ verdict: 'fail', found: program, advice });
+    answers.shift();
+    const panel = `the panel of another sidecar answers at 127.0.0.1:${port}`;
+    expect(await found()).toMatchObject({ verdict: 'fail', found: panel, advice });
+    const claimed = await claimStore(join(folder, 'panel.sqlite'));
+    expect(await found()).toMatchObject({ verdict: 'ok', found: `a panel answers at 127.0.0.1:${port}` });
+    claimed.release();
+    expect(await found()).toMatchObject({ verdict: 'fail', found: panel });
     await new Promise((resolve) => other.close(resolve));
   });
 

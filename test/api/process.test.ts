@@ -104,6 +104,21 @@ it('--check of a good file says so and makes nothing', async () => {
   expect(readdirSync(folder)).toEqual(['sidecar.json']);
 });
 
+it.each([
+  ['api', '; stop it, or change api.port here and url in database.json'],
+  ['panel', '; stop it, or change panel.port'],
+])('--check tries the port of %s', async (section, remedy) => {
+  const other = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as { port: number };
+  const file = writeConfig(folder, { panel: { enabled: section === 'panel' } });
+  const environment = { [`SIDECAR_${section.toUpperCase()}_PORT`]: `${port}` };
+  const { code, stderr } = await run(['--config', file, '--check'], environment);
+  other.close();
+  const line = `sidecar: ${file}: another program listens on 127.0.0.1:${port}${remedy}\n`;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: line });
+});
+
 it('a port that is taken is one clear line', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

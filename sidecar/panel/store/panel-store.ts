@@ -1,5 +1,5 @@
 import { chmodSync, existsSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type FolderLock, lockFolder } from '#sidecar/folder-lock.ts';
 import { makeFolder } from '#sidecar/make-folder.ts';
@@ -59,6 +59,18 @@ export function checkFormat(store: PanelStore, file: string): number {
   );
 }
 
+function claimOf(file: string): string {
+  return `${basename(file)}-owner`;
+}
+
+/** Whether a sidecar that runs has locked `panel.sqlite`. */
+export async function isStoreClaimed(file: string): Promise<boolean> {
+  if (!existsSync(join(dirname(file), claimOf(file)))) return false;
+  const lock = await lockFolder(dirname(file), claimOf(file));
+  lock?.release();
+  return lock === null;
+}
+
 /**
  * Locks `panel.sqlite` for this process: a second panel would take the game server of the first for one that a dead process
  * has left, and end it. The system frees the lock with the process, however that ends.
@@ -67,7 +79,7 @@ export function checkFormat(store: PanelStore, file: string): number {
  */
 export async function claimStore(file: string): Promise<FolderLock> {
   makeFolder(dirname(file));
-  const lock = await lockFolder(dirname(file), `${basename(file)}-owner`);
+  const lock = await lockFolder(dirname(file), claimOf(file));
   if (lock !== null) return lock;
   throw new Error(
     `panel.data: ${file} is in use by another sidecar; give each its own (panel.data, panel.port), or stop the other one`,
