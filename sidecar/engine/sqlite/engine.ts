@@ -57,7 +57,8 @@ export class SqliteEngine implements Engine {
     this.#spot = spot;
     const calls = createCalls((name, args, lane, deadline) => {
       const call = { ...newCall({ kind: 'job', name, args }, { deadline }), isLong: lane !== 'quick' };
-      return lane === 'writer' ? pool.write(call) : pool.read(call);
+      if (lane === 'writer') return pool.write(call);
+      return lane === 'quick' ? pool.readOwn(call) : pool.read(call);
     });
     this.schemas = calls.schemas;
     this.transfer = calls.transfer;

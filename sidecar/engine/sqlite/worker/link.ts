@@ -92,6 +92,10 @@ export class WorkerLink {
     return this.#isDiskFull;
   }
 
+  get isStarted(): boolean {
+    return this.#thread.isStarted;
+  }
+
   /** The thread has calls, and has answered none yet. */
   get isStarting(): boolean {
     return this.#thread.isStarted && !this.#hasAnswered;

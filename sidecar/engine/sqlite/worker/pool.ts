@@ -29,6 +29,8 @@ export class WorkerPool {
   #sweeper: NodeJS.Timeout | null = null;
   #isWriterBroken = false;
   #isClosing = false;
+  /** Reads that the writer answers. */
+  #ownReads = 0;
   #commits = 0;
   #committedWrites = 0;
   #timeouts = 0;
@@ -83,6 +85,26 @@ export class WorkerPool {
   read(call: NewCall): Promise<unknown> {
     this.#beginSweeping();
     return new Promise((resolve, reject) => this.#lanes.add({ ...call, resolve, reject }));
+  }
+
+  /**
+   * Small reads of the sidecar's own, such as those of a start. Before the first reader has started they go to an idle writer:
+   * its thread is there, and most sidecars with few finds never need another.
+   */
+  async readOwn(call: NewCall): Promise<unknown> {
+    if (!this.#isWriterIdle) return this.read(call);
+    this.#ownReads += 1;
+    try {
+      return await this.write(call);
+    } finally {
+      this.#ownReads -= 1;
+    }
+  }
+
+  /** A read that was given up still counts as a call of the writer, so that the next one goes to a reader. */
+  get #isWriterIdle(): boolean {
+    if (this.#isWriterBroken || this.#readers.some(({ isStarted }) => isStarted)) return false;
+    return this.#writeQueue.length + this.#writer.outstanding === this.#ownReads;
   }
 
   /** Writes of one turn of the event loop go out together, and share a commit. */

@@ -13,9 +13,16 @@ export class WorkerSessions implements Sessions {
     this.#connection = connection;
   }
 
-  /** On a reader inside the snapshot of its batch. */
-  read<T>({ deadline }: SqlBounds, work: (session: Session) => Promise<T>): Promise<T> {
-    return work(new WorkerSession(this.#connection, deadline));
+  /** A single snapshot; on a reader it is that of the batch. */
+  async read<T>({ deadline }: SqlBounds, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = new WorkerSession(this.#connection, deadline);
+    if (this.#connection.isInTransaction) return work(session);
+    this.#connection.own('BEGIN').run();
+    try {
+      return await work(session);
+    } finally {
+      this.#connection.rollBack();
+    }
   }
 
   write<T>({ deadline }: SqlBounds, work: (session: Session) => Promise<T>): Promise<T> {
