@@ -18,6 +18,8 @@ const ALIVE_MS = 35_000;
 const SILENT_LOOKS = 8;
 /** A row that did not change for this long is deleted. */
 const FORGOTTEN_MS = 86_400_000;
+/** After this long without a look nothing is known of the others: the process was stopped, or its database is away. */
+const BLIND_MS = 10_000;
 
 /** Another sidecar of the database. */
 export interface Neighbour extends SidecarRow {
@@ -61,13 +63,16 @@ export class Neighbours {
   /** Never rejects. */
   #beat: Promise<void> = Promise.resolve();
   #isLooking = false;
+  /** Monotonic milliseconds; see `knownSince`. */
   #knownSince: number;
+  /** Monotonic milliseconds of the last look. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
   /** Monotonic milliseconds of the last written row. */
   #beatenAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: NeighboursOptions) {
     this.#options = options;
-    this.#knownSince = options.now();
+    this.#knownSince = this.#monotonic();
   }
 
   /** Reads which others there are, before this sidecar answers requests. Resolves also if the database does not answer. */
@@ -102,20 +107,22 @@ export class Neighbours {
       .map(({ row, since }) => ({ ...row, isAlive: now - since < ALIVE_MS }));
   }
 
+  /**
+   * Whether another sidecar may accept what this one does: each whose row is there. A silent one may be a process that was
+   * stopped, which goes on where it was; so may this one have been, and has seen nothing of the others since.
+   */
   get hasOthers(): boolean {
-    const now = this.#monotonic();
-    for (const { row, since } of this.#seen.values()) {
-      if (row.instance !== this.instance && now - since < ALIVE_MS) return true;
-    }
+    if (this.#monotonic() - this.#lookedAt >= BLIND_MS) return true;
+    for (const instance of this.#seen.keys()) if (instance !== this.instance) return true;
     return false;
   }
 
   /**
    * Epoch milliseconds from which the others may know that this sidecar lives: its start, or the end of the last time
-   * without the database that was long enough to count as dead.
+   * without the database that was long enough to count as dead. By the clock of now, which may have been corrected since.
    */
   get knownSince(): number {
-    return this.#knownSince;
+    return this.#options.now() - (this.#monotonic() - this.#knownSince);
   }
 
   /** Resolves when the running look at the others has ended, however it did. */
@@ -155,7 +162,9 @@ export class Neighbours {
   }
 
   async #look(timeoutMs: number): Promise<readonly SidecarRow[]> {
+    const startedAt = this.#monotonic();
     const rows = await this.#options.engine.cluster.listSidecars(this.#bounds(timeoutMs));
+    this.#lookedAt = startedAt;
     this.#note(rows);
     return rows;
   }
@@ -200,7 +209,7 @@ export class Neighbours {
   #noteBeat(): void {
     const now = this.#monotonic();
     const wasAway = now - this.#beatenAt >= ALIVE_MS - BEAT_MS;
-    if (wasAway && this.#beatenAt !== Number.NEGATIVE_INFINITY) this.#knownSince = this.#options.now();
+    if (wasAway && this.#beatenAt !== Number.NEGATIVE_INFINITY) this.#knownSince = now;
     this.#beatenAt = now;
   }
 

@@ -16,7 +16,7 @@ export interface SharedNoncesOptions {
   readonly now: () => number;
 }
 
-/** Requests that another sidecar of the database would accept too: their nonces name no sidecar, and another one lives. */
+/** Requests that another sidecar of the database would accept too: their nonces name no sidecar, and there may be another one. */
 export class SharedNonces {
   readonly #options: SharedNoncesOptions;
 

@@ -7,7 +7,7 @@ import { testFolder } from '../../support/test-folder.ts';
 /** A sidecar that looks at rows of the test, and what it tells its owner of the others. */
 function watching(rows: SidecarRow[]) {
   const told: string[] = [];
-  let monotonic = 0;
+  const clock = { now: 1_700_000_000_000, monotonic: 0 };
   const own = new Map<string, SidecarRow>();
   const engine = {
     cluster: {
@@ -19,18 +19,20 @@ function watching(rows: SidecarRow[]) {
     transfer: { writeMark: async () => {} },
   } as unknown as NeighboursOptions['engine'];
   const neighbours = new Neighbours({
-    ...{ instance: Instance.open(testFolder()), engine, version: '1.0.0', keys: new Map(), now: () => 1 },
-    monotonicNow: () => monotonic,
+    ...{ instance: Instance.open(testFolder()), engine, version: '1.0.0', keys: new Map() },
+    now: () => clock.now,
+    monotonicNow: () => clock.monotonic,
     log: (level, message, fields) => told.push(`${level} ${(fields as { box: string }).box}: ${message}`),
   });
   const looks = async (count: number, stepMs: number): Promise<void> => {
     for (let look = 0; look < count; look += 1) {
-      monotonic += stepMs;
+      clock.monotonic += stepMs;
+      clock.now += stepMs;
       neighbours.begin('http://here');
       await neighbours.settled();
     }
   };
-  return { neighbours, told, looks };
+  return { neighbours, told, looks, clock };
 }
 
 const ROW = { instance: 'other', box: 'game-2', url: 'http://10.0.0.2', version: '1.0.0', seenAt: 1 };
@@ -64,5 +66,38 @@ it('tells nothing of a row that was left behind, or after a time without the dat
   rows[1] = { ...(rows[1] as SidecarRow), seenAt: 3 };
   await looks(5, 2000);
   expect(told).toEqual([]);
+  await neighbours.stop();
+});
+
+it('counts a silent sidecar as one that may accept requests, until its row is gone', async () => {
+  const rows = [ROW];
+  const { neighbours, looks } = watching(rows);
+  await looks(30, 2000);
+  expect(neighbours.others().map(({ isAlive }) => isAlive)).toEqual([false]);
+  expect(neighbours.hasOthers).toBe(true);
+  rows.length = 0;
+  await looks(1, 2000);
+  expect(neighbours.hasOthers).toBe(false);
+  await neighbours.stop();
+});
+
+it('knows of no others only while it looks: a process that was stopped has seen nothing', async () => {
+  const { neighbours, looks, clock } = watching([]);
+  await looks(2, 2000);
+  expect(neighbours.hasOthers).toBe(false);
+  clock.monotonic += 40_000;
+  expect(neighbours.hasOthers).toBe(true);
+  await looks(1, 2000);
+  expect(neighbours.hasOthers).toBe(false);
+  await neighbours.stop();
+});
+
+it('tells the moment of its start by the clock of now, which may have been corrected', async () => {
+  const { neighbours, looks, clock } = watching([ROW]);
+  const startedAt = clock.now;
+  await looks(3, 2000);
+  expect(neighbours.knownSince).toBe(startedAt);
+  clock.now -= 600_000;
+  expect(neighbours.knownSince).toBe(startedAt - 600_000);
   await neighbours.stop();
 });
