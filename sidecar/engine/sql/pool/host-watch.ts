@@ -23,6 +23,8 @@ export class HostWatch {
   readonly #hostOf = new WeakMap<SqlConnection, number>();
   /** Connections that only look; each host has one at most. */
   readonly #looking = new Map<number, SqlConnection>();
+  /** Looks that are under way. */
+  readonly #asking = new Map<number, Promise<Standing | null>>();
   #firstLook: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #told = 0;
@@ -53,9 +55,8 @@ export class HostWatch {
   /** The host of the connection refused work, or did not answer: the next one is tried. */
   failed(connection: SqlConnection): void {
     const host = this.#hostOf.get(connection);
-    if (!this.hasSeveral || host === undefined) return;
-    this.#choice.failed(host, performance.now());
-    this.#tell();
+    // The owner is told once another host is seen to be good: the last look at it may be long ago.
+    if (this.hasSeveral && host !== undefined) this.#choice.failed(host, performance.now());
   }
 
   /**
@@ -71,25 +72,38 @@ export class HostWatch {
     await this.#firstLook;
     let spare: SqlConnection | null = null;
     const errors: unknown[] = [];
+    const failed: number[] = [];
     for (const host of this.#choice.order()) {
       try {
         const connection = await this.#opened(host, open);
         if (await this.#isGood(host, connection, drop)) {
           if (spare !== null) drop(spare);
-          this.#tell();
+          this.#tell(host);
           return connection;
         }
         if (spare === null && !this.#choice.isReplaced(host)) spare = connection;
         else drop(connection);
       } catch (error) {
         errors.push(error);
+        failed.push(host);
         this.#choice.failed(host, performance.now());
       }
     }
     if (spare === null) throw errors[0] ?? REPLACED;
-    this.#choice.makeDo(this.#hostOf.get(spare) ?? 0);
-    this.#tell();
+    const host = this.#hostOf.get(spare) ?? 0;
+    if (host !== this.#choice.current && (await this.#isAnyGood(failed))) {
+      drop(spare);
+      throw errors[0];
+    }
+    this.#choice.makeDo(host);
+    this.#tell(host);
     return spare;
+  }
+
+  /** A second look: on a busy machine a single connection may fail to a host that is good. */
+  async #isAnyGood(hosts: readonly number[]): Promise<boolean> {
+    await Promise.all(hosts.map((host) => this.#look(host)));
+    return hosts.some((host) => this.#choice.isGood(host));
   }
 
   close(): void {
@@ -139,7 +153,7 @@ export class HostWatch {
       connection.destroy();
     }
     await Promise.all(wanted.map((host) => this.#look(host)));
-    this.#tell();
+    for (const host of wanted) if (this.#choice.isGood(host)) this.#tell(host);
     this.#schedule();
   }
 
@@ -153,8 +167,14 @@ export class HostWatch {
     else this.#choice.saw(host, standing, performance.now());
   }
 
-  /** Null if the host does not answer. */
-  async #asked(host: number): Promise<Standing | null> {
+  /** Null if the host does not answer. Joins a look that is under way. */
+  #asked(host: number): Promise<Standing | null> {
+    const running = this.#asking.get(host) ?? this.#ask(host).finally(() => this.#asking.delete(host));
+    this.#asking.set(host, running);
+    return running;
+  }
+
+  async #ask(host: number): Promise<Standing | null> {
     const known = this.#looking.get(host);
     const connection = known ?? this.#driver.newConnection(host);
     const timer = setTimeout(() => connection.destroy(), LOOK_TIMEOUT_MS);
@@ -173,9 +193,10 @@ export class HostWatch {
     }
   }
 
-  #tell(): void {
+  /** `host` has just answered. */
+  #tell(host: number): void {
     const { current } = this.#choice;
-    if (current === this.#told) return;
+    if (current !== host || current === this.#told) return;
     const fields = { host: `${this.#driver.hosts[current]}`, before: `${this.#driver.hosts[this.#told]}` };
     this.#told = current;
     if (current === 0) {
