@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { callApi } from './call-api.ts';
 import { declareItems, prepareItems } from './engines/items.ts';
+import { median } from './median.ts';
 import type { LoadKind } from './payloads.ts';
 import { QUEUED_NAMESPACE } from './payloads.ts';
 import { makeFolder } from './prepare.ts';
@@ -143,10 +144,6 @@ async function roundsOf(kind: LoadKind, sides: readonly Side[], served: readonly
     }
   }
   return results;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }
 
 function variants(): Variant[] {

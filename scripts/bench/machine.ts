@@ -9,13 +9,14 @@ const SAMPLE_MS = 1500;
 /** Share of the processors that others may have before a part begins, for its rates to count. */
 const QUIET_SHARE = 0.06;
 
-/** Jiffies of all processors since the machine started: those not idle, and all. */
-function processorTimes(): { busy: number; all: number } {
+/** Jiffies of all processors since the machine started: not idle, taken by the host of a virtual machine, and all; 0 if unknown. */
+export function processorTimes(): { busy: number; stolen: number; all: number } {
+  if (process.platform !== 'linux') return { busy: 0, stolen: 0, all: 0 };
   const fields =
     readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? [];
   const all = fields.reduce((sum, each) => sum + each, 0);
-  const [, , , idle = 0, waiting = 0] = fields;
-  return { busy: all - idle - waiting, all };
+  const [, , , idle = 0, waiting = 0, , , stolen = 0] = fields;
+  return { busy: all - idle - waiting, stolen, all };
 }
 
 /** Share of the processors that anybody has now, the host of a virtual machine included; null if it is unknown. */

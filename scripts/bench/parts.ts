@@ -132,9 +132,9 @@ export const PARTS: readonly Part[] = [
   {
     name: 'panel',
     title: "the panel's work beside the API",
-    async measure(isQuiet) {
+    async measure() {
       const figures = { install: await measureInstall(), update: await measureUpdate() };
-      return { targets: panelTargets(figures, isQuiet), section: panelSection(figures) };
+      return { targets: panelTargets(figures), section: panelSection(figures) };
     },
   },
 ];

@@ -7,7 +7,10 @@ export function freeTurns(maxRequests = Number.POSITIVE_INFINITY): Turn {
   return () => (count++ < maxRequests ? performance.now() : null);
 }
 
-/** A request that finds no free connection at its time is late, and its lateness counts. */
+/**
+ * A request that finds no free connection at its time is late, and its lateness counts. That of this process's own clock, which
+ * wakes a millisecond or more after a request fell due with a connection free, does not.
+ */
 export function pacedTurns(ratePerSecond: number): Turn {
   const startedAt = performance.now();
   const waiting: (() => void)[] = [];
@@ -20,8 +23,9 @@ export function pacedTurns(ratePerSecond: number): Turn {
   };
   return () =>
     new Promise((resolve) => {
+      const freeAt = performance.now();
       waiting.push(() => {
-        resolve(dueAt());
+        resolve(freeAt <= dueAt() ? performance.now() : dueAt());
         count += 1;
       });
       if (isTicking) return;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startServers, type TestServers } from '#scripts/servers/start-servers.ts';
 import { callApi } from '../call-api.ts';
 import { ENGINES, type MeasuredEngine, withSidecar } from '../engines/measure-engines.ts';
+import { median } from '../median.ts';
 import { makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';
 import { count, speedTarget, type Target } from '../target.ts';
@@ -132,10 +133,6 @@ async function took(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();
   return performance.now() - begun;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 /** Share of the bare rate. */

@@ -67,7 +67,3 @@ export async function withSidecars<T>(
     await Promise.all(sidecars.map((sidecar) => sidecar.stop()));
   }
 }
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}

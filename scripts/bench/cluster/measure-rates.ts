@@ -3,10 +3,11 @@ import type { GaleraCluster } from '#support/cluster/galera.ts';
 import { freshDatabase } from '#support/databases.ts';
 import { callApi } from '../call-api.ts';
 import { declareItems, NAMESPACE, prepareItems } from '../engines/items.ts';
+import { median } from '../median.ts';
 import type { LoadKind } from '../payloads.ts';
 import type { Served } from '../scenarios.ts';
 import { fillAccounts } from '../transfer/measure-transfers.ts';
-import { type BenchSidecar, median, withSidecars } from './bench-sidecar.ts';
+import { type BenchSidecar, withSidecars } from './bench-sidecar.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? '4');
 /** Under way at one sidecar of three; a sidecar by itself has as many as in the other parts. */

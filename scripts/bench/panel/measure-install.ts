@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
 import type { PanelClient } from '#test/panel/support/panel-client.ts';
+import { type CalmP99, calmP99 } from '../calm-windows.ts';
 import { SECONDS } from '../durations.ts';
 import { prepareTables } from '../prepare.ts';
 import { memoryOf } from '../processes.ts';
@@ -19,8 +20,8 @@ const MEMORY_LOOK_MS = 200;
 export interface InstallFigure {
   readonly megabytes: number;
   /** Finds by key without and beside the installs. */
-  readonly aloneP99Ms: number;
-  readonly besideP99Ms: number;
+  readonly alone: CalmP99;
+  readonly beside: CalmP99;
   readonly loopP99Ms: number;
   /** More than before the first upload; null if the system does not tell. */
   readonly memoryMegabytes: number | null;
@@ -50,13 +51,13 @@ async function measureCost(panel: BenchPanel, installer: BundleInstaller): Promi
   const pid = panel.sidecar.process.pid as number;
   const archives = ['1.0.0', '2.0.0'].map((version) => bundleArchive('large', { version, ...LARGE }));
   const scenarios = new Scenarios({ folder, port, pid, secret, seconds: SECONDS });
-  const finds = (seconds: number) =>
-    scenarios.load('find', { connections: CALLERS, ratePerSecond: FINDS_PER_SECOND, seconds });
-  const alone = await finds(3 * SECONDS);
+  const finds = () => scenarios.load('find', { connections: CALLERS, ratePerSecond: FINDS_PER_SECOND });
+  await finds();
+  const alone = await calmP99(finds);
   const memory = new MemoryWatch(pid);
   await scenarios.eventLoopDelayP99Ms();
   let isOver = false;
-  const besideFinds = finds(6 * SECONDS).finally(() => {
+  const besideFinds = calmP99(finds).finally(() => {
     isOver = true;
   });
   const [startedMs, installs] = [performance.now(), { count: 0 }];
@@ -68,7 +69,7 @@ async function measureCost(panel: BenchPanel, installer: BundleInstaller): Promi
   const beside = await besideFinds;
   return {
     ...{ megabytes: (archives[0]?.length ?? 0) / 1e6, seconds, memoryMegabytes: memory.end() },
-    ...{ aloneP99Ms: alone.p99Ms, besideP99Ms: beside.p99Ms, loopP99Ms: await scenarios.eventLoopDelayP99Ms() },
+    ...{ alone, beside, loopP99Ms: await scenarios.eventLoopDelayP99Ms() },
   };
 }
 

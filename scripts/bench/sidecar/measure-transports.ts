@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SECONDS } from '../durations.ts';
 import { withSidecar } from '../engines/measure-engines.ts';
+import { median } from '../median.ts';
 import type { LoadKind } from '../payloads.ts';
 import { makeFolder, prepareTables } from '../prepare.ts';
 import { Scenarios, type Served } from '../scenarios.ts';
@@ -90,10 +91,6 @@ function costOf(rounds: readonly Served[]): Cost {
     micros: median(rounds.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest ?? Number.NaN)),
     perSecond: median(rounds.map(({ perSecond }) => perSecond)),
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 const WHAT: Readonly<Record<Kind, string>> = {
