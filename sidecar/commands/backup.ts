@@ -56,6 +56,8 @@ export async function runBackup(args: readonly string[], io: MoveIo): Promise<bo
   const folder = to === undefined ? config.backup.folder : resolve(to);
   const call = { config, folder, keep: keep === undefined ? null : Number(keep), keepsAll, isJson: json, io };
   if (list) return listAll(call);
+  // Writes to MongoDB wait while it is read.
+  if (config.database.provider !== 'mongodb') io.waitForIdle();
   if (word === 'send') return send(call);
   if (word === 'drill') return drill(call, values.identity ?? null);
   return make(call);

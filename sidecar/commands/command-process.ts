@@ -1,6 +1,6 @@
 import { isFullDisk } from '../full-disk.ts';
 import type { MoveReport } from '../moving/report.ts';
-import { giveWay } from './give-way.ts';
+import { giveWay, waitForIdle } from './give-way.ts';
 import { MoveProgress } from './move-progress.ts';
 
 /** Parts of its process that a command uses. */
@@ -27,6 +27,8 @@ export interface MoveIo {
   /** Writes one line. */
   readonly printError: (line: string) => void;
   readonly environment: NodeJS.ProcessEnv;
+  /** For work that nobody waits for: it runs when nothing else on the machine wants to. */
+  readonly waitForIdle: () => void;
   /** Aborted when the owner wants the command to end. */
   readonly signal: AbortSignal;
 }
@@ -38,6 +40,7 @@ export const COMMAND_PROCESS: CommandProcess = {
     report: terminalReport(),
     printError: (line) => process.stderr.write(`${line}\n`),
     environment: process.env,
+    waitForIdle,
     signal: endedBySignal(again),
   }),
   giveWay,

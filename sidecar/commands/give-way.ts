@@ -1,7 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { lowerPriority } from '../lower-priority.ts';
 
 const NICENESS = 10;
+const LOOK_MS = 10_000;
+/** Share of the time that the main thread waits for a processor on a machine without an idle moment. */
+const STARVED = 0.8;
 
 /**
  * Lets a sidecar and a game server on this machine go before all threads of this process. On Linux each thread has a niceness of its own;
@@ -10,4 +14,41 @@ const NICENESS = 10;
 export function giveWay(): void {
   const ids = process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid];
   for (const id of ids) lowerPriority(Number(id), NICENESS);
+}
+
+/**
+ * Beyond `giveWay`, for work that nobody waits for: the class `idle` of Linux (sched(7)), whose threads are put aside as soon as another
+ * wants the processor, where those with a niceness end their turn of some milliseconds. Only `chrt` of util-linux sets it for a program of
+ * Node.js; without it the niceness is all there is. A process that hardly runs in it goes back to its niceness.
+ */
+export function waitForIdle(lookMs = LOOK_MS): void {
+  let before = waited();
+  if (before === null) return;
+  setClass('-i');
+  const look = setInterval(() => {
+    const now = waited();
+    if (before === null || now === null || now.waitedMs - before.waitedMs < STARVED * (now.atMs - before.atMs)) {
+      before = now;
+      return;
+    }
+    clearInterval(look);
+    setClass('-o');
+  }, lookMs).unref();
+}
+
+function setClass(option: '-i' | '-o'): void {
+  const { PATH } = process.env;
+  execFile('chrt', ['-a', option, '-p', '0', String(process.pid)], { env: { PATH } }, () => {
+    // Only the niceness is left if it fails.
+  }).unref();
+}
+
+/** How long the main thread has waited for a processor; null if the system does not tell. */
+function waited(): { waitedMs: number; atMs: number } | null {
+  try {
+    const [, nanoseconds] = readFileSync('/proc/self/schedstat', 'utf8').split(' ');
+    return { waitedMs: Number(nanoseconds) / 1e6, atMs: performance.now() };
+  } catch {
+    return null;
+  }
 }

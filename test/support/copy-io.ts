@@ -32,7 +32,7 @@ export function copyIo(): CopyRun & { readonly ending: AbortController } {
     lines,
     errors,
     ending,
-    io: { report, printError: (line) => errors.push(line), environment: {}, signal: ending.signal },
+    io: { report, printError: (line) => errors.push(line), environment: {}, waitForIdle() {}, signal: ending.signal },
     checksums: () => lines.flatMap((line) => (line.endsWith('  equal') ? [line.split(/\s{2,}/).slice(0, 3)] : [])),
     onBegin: (listener) => {
       hear = listener;

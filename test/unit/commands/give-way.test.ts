@@ -1,14 +1,20 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import { COMMANDS } from '#sidecar/commands/command-table.ts';
+
+const MODULE = new URL('../../../sidecar/commands/give-way.ts', import.meta.url).href;
+/** As sched(7) numbers them. */
+const [USUAL, IDLE] = ['0', '5'];
+const LOOK_MS = 300;
 
 /** Niceness of each thread of a process after it gave way, and of one that began later. */
 const PROGRAM = `
   import { readdirSync } from 'node:fs';
   import { getPriority } from 'node:os';
   import { Worker } from 'node:worker_threads';
-  import { giveWay } from '${new URL('../../../sidecar/commands/give-way.ts', import.meta.url).href}';
+  import { giveWay } from '${MODULE}';
   giveWay();
   const threads = () => readdirSync('/proc/self/task').map((id) => getPriority(Number(id)));
   const before = threads();
@@ -18,6 +24,22 @@ const PROGRAM = `
     process.exit();
   });
 `;
+
+/** Has always something to do. */
+const SPINNING = `
+  import { waitForIdle } from '${MODULE}';
+  waitForIdle(${LOOK_MS});
+  (function spin() {
+    setImmediate(spin);
+  })();
+`;
+
+/** Field 41 of proc_pid_stat(5), for each thread; the name before it may hold spaces. */
+function classesOf({ pid }: ChildProcess): Set<string | undefined> {
+  const folder = `/proc/${pid}/task`;
+  const stats = readdirSync(folder).map((id) => readFileSync(`${folder}/${id}/stat`, 'utf8'));
+  return new Set(stats.map((stat) => stat.slice(stat.lastIndexOf(')')).split(' ')[39]));
+}
 
 it('a backup lets a sidecar and a game server on the machine go before it', async () => {
   const giveWay = vi.fn();
@@ -33,5 +55,19 @@ if (process.platform === 'linux') {
     const { before, after } = JSON.parse(stdout) as { before: number[]; after: number[] };
     expect(after.length).toBeGreaterThan(before.length);
     expect(new Set([...before, ...after])).toEqual(new Set([10]));
+  });
+
+  it('work that nobody waits for has the moments that others leave, and its share where they leave none', async () => {
+    const onOne = (program: string) =>
+      spawn('taskset', ['-c', '0', process.execPath, '--input-type=module-typescript', '--eval', program]);
+    const waiting = onOne(SPINNING);
+    const others: ChildProcess[] = [];
+    try {
+      await vi.waitUntil(() => classesOf(waiting).has(IDLE), { timeout: 10_000 });
+      others.push(...Array.from({ length: 3 }, () => onOne('for (;;);')));
+      await vi.waitUntil(() => classesOf(waiting).has(USUAL), { timeout: 15_000 });
+    } finally {
+      for (const child of [waiting, ...others]) child.kill('SIGKILL');
+    }
   });
 }
