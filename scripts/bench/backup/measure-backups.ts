@@ -87,7 +87,7 @@ async function measureBeside(folder: string, secret: string): Promise<BesideFigu
   });
 }
 
-/** One backup after another, for as long as finds are measured. */
+/** Backups one after another, for as long as finds are measured. */
 class Backups {
   readonly #folder: string;
   readonly #seconds: Promise<number>[] = [];
