@@ -4,7 +4,8 @@ import { decimalPrecision, decimalScale } from '#protocol/value-numbers.ts';
 import type { Value } from '#protocol/values.ts';
 import { reservedColumns } from '../model/physical-names.ts';
 import type { FindQuery, TableTarget } from '../rows.ts';
-import { type Encode, isoTime, type SqlDialect, type SqlParams, withoutTrailingZeros } from '../sql/dialect.ts';
+import type { SqlDialect, SqlParams } from '../sql/dialect.ts';
+import { encoderOf, type OwnEncoders } from '../sql/encoder.ts';
 import { type CompiledFind, columnNamed, type ReadCompiler } from '../sql/read.ts';
 import type { SqlParam } from '../sql/session.ts';
 import type { Flavour } from './schema/types.ts';
@@ -26,7 +27,7 @@ export const MYSQL_DIALECT: SqlDialect = {
     column.type === 'json' || isText(column) ? `CONVERT(${place} USING utf8mb4)` : cast(column, place),
   compared,
   readSql: (column) => quoted(column.name),
-  encoder,
+  encoder: (column) => encoderOf(column, OWN_ENCODERS),
   byteLengthSql: (name) => `OCTET_LENGTH(${name})`,
   listSql,
   /** By the collation of the column, which is that of bytes. */
@@ -137,32 +138,11 @@ function sumSql({ name, type }: Column): string {
   return `IF(MAX(ABS(${value})) < ${LARGE_DOUBLE}, SUM(${value}), ${small})`;
 }
 
-function encoder(column: Column): Encode {
-  const { type } = column;
-  switch (type) {
-    case 'int32':
-    case 'int64':
-    case 'float64':
-    case 'json':
-      return String;
-    case 'decimal':
-      return (value) => withoutTrailingZeros(String(value));
-    case 'bool':
-      return (value) => (value === 0 ? 'false' : 'true');
-    case 'string':
-    case 'text':
-      return JSON.stringify;
-    case 'datetime':
-      return (value) => `"${isoTime(String(value))}"`;
-    case 'date':
-    case 'uuid':
-      return (value) => `"${value}"`;
-    case 'bytes':
-      return (value) => `"${(value as Buffer).toString('base64')}"`;
-    default:
-      return type satisfies never;
-  }
-}
+const OWN_ENCODERS: OwnEncoders = {
+  float64: String,
+  bool: (value) => (value === 0 ? 'false' : 'true'),
+  bytes: (value) => `"${(value as Buffer).toString('base64')}"`,
+};
 
 /** Number of sort columns whose values the server's usual sort would compare only by their beginning. */
 function longSortColumns({ table }: TableTarget, { sort }: FindQuery): number {

@@ -1,6 +1,7 @@
 import type { Column, ColumnType } from '#protocol/columns.ts';
 import { reservedColumns } from '../model/physical-names.ts';
-import { type Encode, isoTime, type SqlDialect, withoutTrailingZeros } from '../sql/dialect.ts';
+import type { SqlDialect } from '../sql/dialect.ts';
+import { encoderOf, type OwnEncoders } from '../sql/encoder.ts';
 import type { SqlParam } from '../sql/session.ts';
 
 /** Types in casts of parameters: without length or precision, so that nothing is cut or rounded. */
@@ -33,7 +34,7 @@ export const POSTGRES_DIALECT: SqlDialect = {
   typed: (column, place) => `${place}::${paramType(column)}`,
   compared: (column, place) => `${place}::${paramType(column)}`,
   readSql: (column) => quoted(column.name),
-  encoder,
+  encoder: (column) => encoderOf(column, OWN_ENCODERS),
   byteLengthSql: (name) => `octet_length(${name})`,
 
   listSql({ column, negated, values }, params) {
@@ -77,34 +78,12 @@ const MAX_STRPOS_LENGTH = 64;
 /** The rest of a regular expression is plain text. It takes time by length of text alone; `MAX_FILTER_TEXT_LENGTH` bounds the part. */
 const LITERALLY = '***=';
 
-function encoder(column: Column): Encode {
-  const { type } = column;
-  switch (type) {
-    case 'int32':
-    case 'int64':
-    case 'json':
-      return String;
-    case 'decimal':
-      return (value) => withoutTrailingZeros(String(value));
-    case 'float64':
-      // The same digits as on every engine: 1e+21 and not 1000000000000000000000.
-      return (value) => String(Number(value));
-    case 'bool':
-      return (value) => (value === 't' ? 'true' : 'false');
-    case 'string':
-    case 'text':
-      return JSON.stringify;
-    case 'datetime':
-      return (value) => `"${isoTime(String(value))}"`;
-    case 'date':
-    case 'uuid':
-      return (value) => `"${value}"`;
-    case 'bytes':
-      return (value) => `"${Buffer.from(String(value).slice(2), 'hex').toString('base64')}"`;
-    default:
-      return type satisfies never;
-  }
-}
+const OWN_ENCODERS: OwnEncoders = {
+  // The same digits as on every engine: 1e+21 and not 1000000000000000000000.
+  float64: (value) => String(Number(value)),
+  bool: (value) => (value === 't' ? 'true' : 'false'),
+  bytes: (value) => `"${Buffer.from(String(value).slice(2), 'hex').toString('base64')}"`,
+};
 
 const NEEDS_ESCAPE = /["\\]/g;
 
