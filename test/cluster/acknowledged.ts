@@ -1,11 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SignedClient } from '#support/signed-client.ts';
+import { Calls, type ClientOf, type Ended, type Outcome } from './calls.ts';
+import { OwnRows } from './own-rows.ts';
 
 const NAMESPACE = 'game';
 const ACCOUNTS = [11, 12, 13, 14];
 const SHARED_COUNTER = 10;
-/** How often a call with a key is sent again while its outcome is unknown, as a connector does. */
-const MAX_REPETITIONS = 8;
+const FIRST_OWN_ROW = 1000;
+/** Every so many rounds a caller deletes its row. */
+const ROUNDS_PER_DELETE = 5;
 
 export const TABLES = [
   {
@@ -26,29 +29,25 @@ export const TABLES = [
   },
 ];
 
-/** `done`: acknowledged. `unknown`: a timeout, or a sidecar that is gone. `refused`: nothing was changed. */
-type Outcome = 'done' | 'unknown' | 'refused';
-
-/** Chooses the sidecar of a call; each may be another one after a restart. */
-export type ClientOf = (attempt: number) => SignedClient;
-
-/** Writes of several callers beside faults, and the answers to them. Imports nothing of the sidecar. */
+/** Calls of several callers beside faults, and the answers to them. Imports nothing of the sidecar. */
 export class Ledger {
+  readonly #calls = new Calls();
   /** Acknowledged inserts: id by tag. */
   readonly #inserted = new Map<string, number>();
   readonly #refused = new Set<string>();
   readonly #increments = { done: 0, unknown: 0, refused: 0 };
-  readonly #calls = { done: 0, unknown: 0, refused: 0 };
-  #longestCallMs = 0;
+  readonly #ownRows = new OwnRows();
+  readonly #stale: string[] = [];
+  #callers = 0;
   #isOver = false;
 
   /** Calls by outcome. */
   get calls(): Readonly<Record<Outcome, number>> {
-    return { ...this.#calls };
+    return { ...this.#calls.counts };
   }
 
   get longestCallMs(): number {
-    return this.#longestCallMs;
+    return this.#calls.longestMs;
   }
 
   /** Rows that every caller changes. */
@@ -57,14 +56,21 @@ export class Ledger {
     await client.must('insert', { namespace: NAMESPACE, table: 'counters', rows });
   }
 
-  /** A caller: call after call until the end. Inserts with and without a key, increments of one row, transfers. */
+  /** A caller: call after call until the end. */
   async load(clientOf: ClientOf, name: string): Promise<void> {
-    for (let round = 0; !this.#isOver; round += 1) {
-      const tag = `${name}-${round}`;
-      if (round % 4 === 0) await this.#insert(clientOf, tag, true);
-      else if (round % 4 === 1) await this.#insert(clientOf, tag, false);
-      else if (round % 4 === 2) await this.#increment(clientOf);
-      else await this.#transfer(clientOf, tag, round);
+    this.#callers += 1;
+    const ownRow = FIRST_OWN_ROW + this.#callers;
+    const actions = [
+      (tag: string) => this.#insert(clientOf, tag, tag),
+      (tag: string) => this.#insert(clientOf, tag, null),
+      () => this.#increment(clientOf),
+      (tag: string, round: number) => this.#transfer(clientOf, tag, round),
+      (tag: string, round: number) => this.#insertTwice(clientOf, tag, round),
+      (tag: string, round: number) => this.#ownRow(clientOf, tag, ownRow, round),
+    ];
+    for (let count = 0; !this.#isOver; count += 1) {
+      const round = Math.floor(count / actions.length);
+      await actions[count % actions.length]?.(`${name}-${count}`, round);
       await wait(2);
     }
   }
@@ -80,47 +86,52 @@ export class Ledger {
 
   /** Resolves when so many more calls were acknowledged. */
   async more(count: number): Promise<void> {
-    const wanted = this.#calls.done + count;
-    while (this.#calls.done < wanted) await wait(10);
+    const wanted = this.#calls.counts.done + count;
+    while (this.#calls.counts.done < wanted) await wait(10);
   }
 
-  async #insert(clientOf: ClientOf, tag: string, isKeyed: boolean): Promise<void> {
-    const payload = { namespace: NAMESPACE, table: 'entries', rows: [{ tag }] };
-    const { outcome, result } = await this.#call(clientOf, 'insert', payload, isKeyed ? tag : null);
+  async #insert(clientOf: ClientOf, tag: string, key: string | null): Promise<void> {
+    this.#noteInsert(tag, await this.#calls.send(clientOf, 'insert', insertion(tag), key));
+  }
+
+  /** By a client that knows nothing of sidecars, and sends one request to two. */
+  async #insertTwice(clientOf: ClientOf, tag: string, round: number): Promise<void> {
+    this.#noteInsert(tag, await this.#calls.sendTwice(clientOf, '/v1/data/insert', insertion(tag), round % 2 === 0));
+  }
+
+  #noteInsert(tag: string, { outcome, result }: Ended): void {
     if (outcome === 'done') this.#inserted.set(tag, Number((result as { ids: readonly number[] }).ids[0]));
     if (outcome === 'refused') this.#refused.add(tag);
   }
 
   async #increment(clientOf: ClientOf): Promise<void> {
     const payload = { namespace: NAMESPACE, table: 'counters', ...plus(SHARED_COUNTER, 1) };
-    const { outcome } = await this.#call(clientOf, 'update', payload, null);
+    const { outcome } = await this.#calls.send(clientOf, 'update', payload, null);
     this.#increments[outcome] += 1;
   }
 
   /** From one account to another, in one atomic batch: the sum stays. */
   async #transfer(clientOf: ClientOf, tag: string, round: number): Promise<void> {
-    const from = ACCOUNTS[(round >> 2) % ACCOUNTS.length] as number;
-    const to = ACCOUNTS[((round >> 2) + 1) % ACCOUNTS.length] as number;
+    const from = ACCOUNTS[round % ACCOUNTS.length] as number;
+    const to = ACCOUNTS[(round + 1) % ACCOUNTS.length] as number;
     const operations = [plus(from, -5), plus(to, 5)].map((change) => ({ op: 'update', table: 'counters', ...change }));
-    await this.#call(clientOf, 'batch', { namespace: NAMESPACE, operations }, tag);
+    await this.#calls.send(clientOf, 'batch', { namespace: NAMESPACE, operations }, tag);
   }
 
-  async #call(clientOf: ClientOf, operation: string, payload: object, key: string | null) {
-    const whole = key === null ? payload : { ...payload, idempotencyKey: key };
-    for (let attempt = 0; ; attempt += 1) {
-      const startedMs = performance.now();
-      const answer = await clientOf(attempt)
-        .call(operation, whole)
-        .catch(() => null);
-      this.#longestCallMs = Math.max(this.#longestCallMs, performance.now() - startedMs);
-      const outcome = outcomeOf(answer?.status ?? null);
-      if (outcome === 'unknown' && key !== null && attempt < MAX_REPETITIONS) {
-        await wait(200);
-        continue;
-      }
-      this.#calls[outcome] += 1;
-      return { outcome, result: answer?.result };
-    }
+  /** Written or deleted at one sidecar, read at the next one. */
+  async #ownRow(clientOf: ClientOf, tag: string, id: number, round: number): Promise<void> {
+    const table = { namespace: NAMESPACE, table: 'counters' };
+    const filter = { field: 'id', op: 'eq', value: id };
+    const isDeleted = round % ROUNDS_PER_DELETE === ROUNDS_PER_DELETE - 1;
+    const { outcome } = isDeleted
+      ? await this.#calls.send(clientOf, 'delete', { ...table, filter }, tag)
+      : await this.#calls.send(clientOf, 'upsert', { ...table, row: { id, n: round }, keys: ['id'] }, tag);
+    this.#ownRows.wrote(id, isDeleted ? null : round, outcome);
+    const read = await this.#calls.send((attempt) => clientOf(attempt + 1), 'find', { ...table, filter }, null);
+    if (read.outcome !== 'done') return;
+    const { rows } = read.result as { rows: readonly { n: number }[] };
+    const found = rows[0]?.n ?? null;
+    if (!this.#ownRows.isRight(id, found)) this.#stale.push(`${tag}: ${found} after ${isDeleted ? null : round}`);
   }
 
   /** Compares the database with the answers, as one sidecar reads it; empty lists are right. */
@@ -137,21 +148,24 @@ export class Ledger {
       otherId: [...this.#inserted].filter(([tag, id]) => !stored(tag).includes(id)).map(([tag]) => tag),
       refusedButDone: [...this.#refused].filter((tag) => stored(tag).length > 0),
       wrongCount: counted < done || counted > done + unknown ? [counted, done, unknown] : [],
+      wrongRows: this.#ownRows.ids.filter((id) => !this.#ownRows.isRight(id, values.get(id) ?? null)),
+      stale: [...this.#stale],
       sum: ACCOUNTS.reduce((sum, id) => sum + (values.get(id) ?? 0), 0),
     };
   }
 }
 
-export const NOTHING_WRONG = { lost: [], doubled: [], otherId: [], refusedButDone: [], wrongCount: [], sum: 0 };
+export const NOTHING_WRONG = {
+  ...{ lost: [], doubled: [], otherId: [], refusedButDone: [], wrongCount: [], wrongRows: [], stale: [] },
+  sum: 0,
+};
+
+function insertion(tag: string) {
+  return { namespace: NAMESPACE, table: 'entries', rows: [{ tag }] };
+}
 
 function plus(id: number, n: number) {
   return { filter: { field: 'id', op: 'eq', value: id }, inc: { n } };
-}
-
-/** 504 and a vanished sidecar leave it open. */
-function outcomeOf(status: number | null): Outcome {
-  if (status === 200) return 'done';
-  return status === null || status === 504 ? 'unknown' : 'refused';
 }
 
 async function storedIds(client: SignedClient): Promise<Map<string, number[]>> {

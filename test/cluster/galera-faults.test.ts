@@ -1,99 +1,75 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { Dice } from '#support/buffered/dice.ts';
+import { Box } from '#support/cluster/box.ts';
 import { type GaleraCluster, type GaleraNode, startGalera } from '#support/cluster/galera.ts';
-import { type SidecarProcess, spawnSidecar } from '#support/sidecar.ts';
-import { testFolder } from '#support/test-folder.ts';
 import { seedOf } from '#support/test-seed.ts';
-import { Ledger, NOTHING_WRONG, TABLES } from './acknowledged.ts';
+import { TABLES } from './acknowledged.ts';
+import { type Fault, FaultCampaign } from './fault-campaign.ts';
 
 const FAULTS = Number(process.env.CLUSTER_FAULTS ?? 3);
 const MS_PER_FAULT = 90_000;
-const CALLERS = 6;
-/** The time of a request, and what a busy machine adds. */
-const MAX_CALL_MS = 15_000;
-/** Faults between two looks at everything. */
-const FAULTS_PER_LOOK = 10;
 
 const dice = new Dice(seedOf('CLUSTER_SEED'));
 let cluster: GaleraCluster;
-const sidecars: SidecarProcess[] = [];
-const folders = [testFolder(), testFolder(), testFolder()];
-
-const spawn = (position: number): Promise<SidecarProcess> =>
-  spawnSidecar(folders[position] as string, {
-    database: { provider: 'mysql', file: undefined, url: cluster.urlOf('sidecar', position) },
-    limits: { perKeyPerSecond: 1_000_000, perAddressPerSecond: 1_000_000 },
-  });
+let boxes: Box[];
 
 beforeAll(async () => {
   cluster = await startGalera();
-  for (const position of [0, 1, 2]) sidecars[position] = await spawn(position);
-  await (sidecars[0] as SidecarProcess).client.must('schema.sync', { namespace: 'game', schema: { tables: TABLES } });
+  boxes = [0, 1, 2].map((first) => new Box({ provider: 'mysql', url: cluster.urlOf('sidecar', first) }));
+  for (const box of boxes) await box.start();
+  await boxes[0]?.client.must('schema.sync', { namespace: 'game', schema: { tables: TABLES } });
 }, 180_000);
 
 afterAll(async () => {
-  await Promise.all(sidecars.map((sidecar) => sidecar.kill('SIGTERM')));
+  await Promise.all((boxes ?? []).map((box) => box.kill('SIGTERM')));
   await cluster?.stop();
 });
 
-/** Each does its harm to one node or sidecar, and repairs it. */
-const KINDS: Readonly<Record<string, (position: number, forMs: number) => Promise<void>>> = {
-  async kill(position, forMs) {
-    const { server } = node(position);
-    await server.kill();
-    await wait(forMs);
-    await server.start();
-  },
-  async freeze(position, forMs) {
-    const { server } = node(position);
-    server.pause();
-    await wait(forMs);
-    server.resume();
-  },
-  async cut(position, forMs) {
-    await node(position).admin("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'");
-    await wait(forMs);
-    await node(position).admin("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'");
-  },
-  async sidecar(position, forMs) {
-    await (sidecars[position] as SidecarProcess).kill();
-    await wait(forMs / 4);
-    sidecars[position] = await spawn(position);
-  },
+/** One node away for a moment. */
+const away = (leave: (node: GaleraNode) => unknown, comeBack: (node: GaleraNode) => unknown): Fault => {
+  return async () => {
+    const node = dice.pick(cluster.nodes);
+    await leave(node);
+    await wait(dice.int(200, 4000));
+    await comeBack(node);
+  };
+};
+const isolate = (value: 0 | 1) => (node: GaleraNode) =>
+  node.admin(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${value}'`);
+
+const KINDS: Readonly<Record<string, Fault>> = {
+  kill: away(
+    ({ server }) => server.kill(),
+    ({ server }) => server.start(),
+  ),
+  /** Ends in order, and is sent the changes that it missed. */
+  increments: away(
+    ({ server }) => server.stop(),
+    ({ server }) => server.start(),
+  ),
+  /** Comes back without any data, and is sent the whole state. */
+  transfer: away(
+    (node) => node.lose(),
+    ({ server }) => server.start(),
+  ),
+  freeze: away(
+    ({ server }) => server.pause(),
+    ({ server }) => server.resume(),
+  ),
+  cut: away(isolate(1), isolate(0)),
 };
 
-function node(position: number): GaleraNode {
-  return cluster.nodes[position] as GaleraNode;
+async function isLeaseHeld(namespace: string): Promise<boolean> {
+  const held = `SELECT 1 FROM sidecar._locks WHERE namespace = '${namespace}'`;
+  return (await dice.pick(cluster.nodes).admin(held)).length > 0;
 }
 
 it(
   `loses no acknowledged write and doubles none through ${FAULTS} faults`,
-  async () => {
-    const ledger = new Ledger();
-    const client = (position: number) => (sidecars[position % sidecars.length] as SidecarProcess).client;
-    await ledger.prepare(client(0));
-    for (let done = 0; done < FAULTS; done += FAULTS_PER_LOOK) {
-      const callers = Array.from({ length: CALLERS }, (_, caller) =>
-        ledger.load((attempt) => client(caller + attempt), `look${done}-${caller}`),
-      );
-      for (let fault = done; fault < Math.min(FAULTS, done + FAULTS_PER_LOOK); fault += 1) {
-        const kind = dice.pick(Object.keys(KINDS));
-        const [position, forMs] = [dice.int(0, 2), dice.int(500, 8000)];
-        await ledger.more(20);
-        await KINDS[kind]?.(position, forMs);
-        await cluster.isWhole();
-        await ledger.more(20);
-      }
-      ledger.end();
-      await Promise.all(callers);
-      for (const position of [0, 1, 2]) expect(await ledger.judge(client(position))).toEqual(NOTHING_WRONG);
-      ledger.begin();
-    }
-    expect(ledger.longestCallMs).toBeLessThan(MAX_CALL_MS);
-    console.log(
-      `${FAULTS} faults: ${JSON.stringify(ledger.calls)}, longest call ${Math.round(ledger.longestCallMs)} ms`,
-    );
+  () => {
+    const isWhole = () => cluster.isWhole();
+    return new FaultCampaign({ faults: FAULTS, dice, boxes, kinds: KINDS, isWhole, isLeaseHeld }).run();
   },
   FAULTS * MS_PER_FAULT + 60_000,
 );

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,8 +23,10 @@ export interface PostgresPair {
   readonly standby: PostgresServer;
   /** URL of both, in this order. */
   urlOf(database: string, ...servers: readonly PostgresServer[]): string;
-  /** Makes the standby a primary of its own; resolves when it takes writes. */
-  promote(): Promise<void>;
+  /** Makes the standby, or the given server, a primary of its own; resolves when it takes writes. */
+  promote(server?: PostgresServer): Promise<void>;
+  /** Throws the data of a server away, and makes it the standby of the other one. */
+  rebuild(server: PostgresServer): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -77,8 +79,17 @@ export async function startPostgresPair({ isSynchronous = false } = {}): Promise
       primary,
       standby,
       urlOf: (database, ...list) => listUrl(list, database),
-      async promote() {
-        await standby.admin('SELECT pg_promote(true, 30)');
+      async promote(server = standby) {
+        await server.admin('SELECT pg_promote(true, 30)');
+      },
+      async rebuild(server) {
+        const [own, other, source] = server === primary ? [first, second, standby] : [second, first, primary];
+        await server.server.kill();
+        await postgres.removeSegment(own);
+        rmSync(join(own.folder, 'data'), { recursive: true });
+        await standbyEngine(other).prepare(own);
+        await server.server.start();
+        if (isSynchronous) await waitForStandby(source);
       },
       stop,
     };
