@@ -26,7 +26,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** One node away for a moment. */
+/** A random node is away for a moment. */
 const away = (leave: (node: GaleraNode) => unknown, comeBack: (node: GaleraNode) => unknown): Fault => {
   return async () => {
     const node = dice.pick(cluster.nodes);
