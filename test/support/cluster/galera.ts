@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Place, ServerEngine } from '#scripts/servers/engine.ts';
@@ -14,8 +13,6 @@ export interface GaleraNode {
   readonly url: string;
   readonly port: number;
   readonly server: PrivateServer;
-  /** As if its machine was lost: killed, and left with an empty folder of data. */
-  lose(): Promise<void>;
   /** Runs statements as the administrator; the rows of the last one. */
   admin(...statements: readonly string[]): Promise<readonly unknown[][]>;
 }
@@ -65,14 +62,12 @@ async function groupPorts(): Promise<GroupPorts> {
   return { group: await freePort(), increments: await freePort(), state: await freePort() };
 }
 
-const dataOf = ({ folder }: Place): string => join(folder, 'data');
-
 /** A node begins a new cluster at the first start of the first one, and otherwise joins; the state comes from the others. */
 function nodeEngine(isFirst: boolean, members: string): ServerEngine {
   let isBeginning = isFirst;
   return {
     ...mysql,
-    prepare: async (place) => (isFirst ? mysql.prepare(place) : makeServerFolder(dataOf(place))),
+    prepare: async (place) => (isFirst ? mysql.prepare(place) : makeServerFolder(join(place.folder, 'data'))),
     programs(place: Place) {
       const address = { wsrep_cluster_address: isBeginning ? 'gcomm://' : `gcomm://${members}` };
       // Accounts are made once, and replicated.
@@ -130,11 +125,6 @@ function galeraNode(place: Place, server: PrivateServer): GaleraNode {
     url,
     port: place.port,
     server,
-    async lose() {
-      await server.kill();
-      rmSync(dataOf(place), { recursive: true });
-      makeServerFolder(dataOf(place));
-    },
     async admin(...statements) {
       const connection = await createConnection({ uri: adminUrl, connectTimeout: 3000, rowsAsArray: true });
       // A node may end while it is asked.
