@@ -19,12 +19,20 @@ export function giveWay(): void {
 /**
  * Beyond `giveWay`, for work that nobody waits for: the class `idle` of Linux (sched(7)), whose threads are put aside as soon as another
  * wants the processor, where those with a niceness end their turn of some milliseconds. Only `chrt` of util-linux sets it for a program of
- * Node.js; without it the niceness is all there is. A process that hardly runs in it goes back to its niceness.
+ * Node.js. On a machine without an idle moment such work would hardly run, so it goes back to its niceness then; a process without the
+ * right to come back (root, or a limit for niceness of 10) does not go.
  */
 export function waitForIdle(lookMs = LOOK_MS): void {
+  if (waited() === null) return;
+  const toThereAndBack = ['-i', '0', 'chrt', '-o', '0', 'true'];
+  chrt(toThereAndBack, () => {
+    chrt(['-a', '-i', '-p', '0', String(process.pid)]);
+    comeBackIfStarved(lookMs);
+  });
+}
+
+function comeBackIfStarved(lookMs: number): void {
   let before = waited();
-  if (before === null) return;
-  setClass('-i');
   const look = setInterval(() => {
     const now = waited();
     if (before === null || now === null || now.waitedMs - before.waitedMs < STARVED * (now.atMs - before.atMs)) {
@@ -32,14 +40,15 @@ export function waitForIdle(lookMs = LOOK_MS): void {
       return;
     }
     clearInterval(look);
-    setClass('-o');
+    chrt(['-a', '-o', '-p', '0', String(process.pid)]);
   }, lookMs).unref();
 }
 
-function setClass(option: '-i' | '-o'): void {
+/** The program gets no secrets, and does not hold this process. */
+function chrt(args: readonly string[], onDone = (): void => {}): void {
   const { PATH } = process.env;
-  execFile('chrt', ['-a', option, '-p', '0', String(process.pid)], { env: { PATH } }, () => {
-    // Only the niceness is left if it fails.
+  execFile('chrt', args, { env: { PATH } }, (error) => {
+    if (error === null) onDone();
   }).unref();
 }
 

@@ -1,8 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import { COMMANDS } from '#sidecar/commands/command-table.ts';
+import { itIf } from '#support/it-if.ts';
+import { testFolder } from '#support/test-folder.ts';
 
 const MODULE = new URL('../../../sidecar/commands/give-way.ts', import.meta.url).href;
 /** As sched(7) numbers them. */
@@ -25,14 +29,25 @@ const PROGRAM = `
   });
 `;
 
+/** Goes into the class and back, and does nothing there. */
+const TRIAL = ['-i', '0', 'chrt', '-o', '0', 'true'];
+
 /** Has always something to do. */
 const SPINNING = `
-  import { waitForIdle } from '${MODULE}';
+  import { giveWay, waitForIdle } from '${MODULE}';
+  giveWay();
   waitForIdle(${LOOK_MS});
   (function spin() {
     setImmediate(spin);
   })();
 `;
+
+const NODE = [process.execPath, '--input-type=module-typescript', '--eval'];
+/** Runs a program on the first processor alone. */
+const onOne = (program: string): ChildProcess => spawn('taskset', ['-c', '0', ...NODE, program]);
+
+/** At the niceness of a backup. */
+const goesAndComesBack = (): boolean => spawnSync('nice', ['-n', '10', 'chrt', ...TRIAL]).status === 0;
 
 /** Field 41 of proc_pid_stat(5), for each thread; the name before it may hold spaces. */
 function classesOf({ pid }: ChildProcess): Set<string | undefined> {
@@ -57,9 +72,8 @@ if (process.platform === 'linux') {
     expect(new Set([...before, ...after])).toEqual(new Set([10]));
   });
 
-  it('work that nobody waits for has the moments that others leave, and its share where they leave none', async () => {
-    const onOne = (program: string) =>
-      spawn('taskset', ['-c', '0', process.execPath, '--input-type=module-typescript', '--eval', program]);
+  const whyNot = goesAndComesBack() ? null : 'no right to leave the class idle again';
+  itIf(whyNot, 'work that nobody waits for has what others leave, and its share where they leave nothing', async () => {
     const waiting = onOne(SPINNING);
     const others: ChildProcess[] = [];
     try {
@@ -68,6 +82,23 @@ if (process.platform === 'linux') {
       await vi.waitUntil(() => classesOf(waiting).has(USUAL), { timeout: 15_000 });
     } finally {
       for (const child of [waiting, ...others]) child.kill('SIGKILL');
+    }
+  });
+
+  it('does not go where it could not come back from', async () => {
+    const folder = testFolder();
+    const [log, refusing] = [join(folder, 'log'), join(folder, 'chrt')];
+    writeFileSync(refusing, `#!/bin/sh\necho "$@" >> ${log}\nexit 1\n`, { mode: 0o755 });
+    const program = `import { waitForIdle } from '${MODULE}'; waitForIdle(); setInterval(() => console.log('.'), 10);`;
+    const [node = '', ...args] = NODE;
+    const child = spawn(node, [...args, program], { env: { PATH: `${folder}:${process.env.PATH}` } });
+    try {
+      await vi.waitUntil(() => existsSync(log), { timeout: 10_000 });
+      await vi.waitUntil(() => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8') === '');
+      for (let turn = 0; turn < 5; turn += 1) await once(child.stdout, 'data');
+      expect(readFileSync(log, 'utf8')).toBe(`${TRIAL.join(' ')}\n`);
+    } finally {
+      child.kill('SIGKILL');
     }
   });
 }
