@@ -180,9 +180,9 @@ function exitCodeOf(error: unknown): number {
 
 async function check(config: SidecarConfig, file: string): Promise<void> {
   await checkFiles(config, process.env);
-  const { takenPorts } = await import('./commands/doctor-addresses.ts');
-  const [taken] = await takenPorts(config);
-  if (taken !== undefined) throw new Error(`${file}: ${taken}`);
+  const { addressFaults } = await import('./commands/doctor-addresses.ts');
+  const [fault] = await addressFaults(config);
+  if (fault !== undefined) throw new Error(`${file}: ${fault}`);
   for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
   process.stdout.write(`${file} is a good configuration\n`);
 }

@@ -19,8 +19,6 @@ interface ListeningPlace {
   readonly runs?: () => Promise<boolean>;
 }
 
-/** Begins the advice for a port of another program. */
-const IF_TAKEN = 'stop it, or change';
 const ANSWER_MS = 3000;
 const MAX_ANSWER_CHARACTERS = 16_384;
 
@@ -35,7 +33,7 @@ export async function portFinding({ api }: SidecarConfig): Promise<Finding> {
   return listenFinding(
     { ...{ host, port, tls }, what, program: 'sidecar', path: '/v1/health', isOwn: isHealth },
     'change api.host or api.port',
-    `${IF_TAKEN} api.port here and url in database.json`,
+    'stop it, or change api.port here and url in database.json',
   );
 }
 
@@ -54,13 +52,10 @@ async function listenFinding(place: ListeningPlace, ifRefused: string, ifTaken: 
   return { verdict: 'ok', what, found: `a ${program} answers at ${address}` };
 }
 
-/** Ports that a start needs and another program has, as lines for the owner. */
-export async function takenPorts(config: SidecarConfig): Promise<string[]> {
+/** Addresses that a start needs and cannot have, as lines for the owner. */
+export async function addressFaults(config: SidecarConfig): Promise<string[]> {
   const findings = [await portFinding(config), await panelPortFinding(config)];
-  return findings.flatMap((finding) => {
-    const isTaken = finding?.verdict === 'fail' && finding.advice?.startsWith(IF_TAKEN) === true;
-    return isTaken ? [`${finding.found}; ${finding.advice}`] : [];
-  });
+  return findings.flatMap((finding) => (finding?.verdict === 'fail' ? [`${finding.found}; ${finding.advice}`] : []));
 }
 
 function listenError(host: string, port: number): Promise<string | null> {
@@ -130,7 +125,7 @@ async function panelPortFinding({ panel }: SidecarConfig): Promise<Finding | nul
       runs: async () => (await import('../panel/store/panel-store.ts')).isStoreClaimed(data),
     },
     'change panel.host or panel.port',
-    `${IF_TAKEN} panel.port`,
+    'stop it, or change panel.port',
   );
 }
 

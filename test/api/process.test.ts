@@ -119,6 +119,14 @@ it.each([
   expect({ code, stderr }).toEqual({ code: 1, stderr: line });
 });
 
+it('--check names an address that this machine does not have', async () => {
+  const file = writeConfig(folder, { panel: { enabled: false } });
+  const environment = { SIDECAR_API_HOST: '192.0.2.1', SIDECAR_API_PORT: '4000', SIDECAR_API_ALLOW_PLAIN_HTTP: 'true' };
+  const { code, stderr } = await run(['--config', file, '--check'], environment);
+  const line = `sidecar: ${file}: 192.0.2.1:4000 cannot be listened on: EADDRNOTAVAIL; change api.host or api.port\n`;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: line });
+});
+
 it('a port that is taken is one clear line', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
