@@ -8,6 +8,7 @@ import { outcome, rowsOf } from './data-world.ts';
 /** Requests of a client that names no sidecar in its nonces, sent to every sidecar of the database. */
 let database: TestDatabase;
 let boxes: readonly TestSidecar[] = [];
+/** Both clocks of the second box stand still, so that the moment of its start is now. */
 const clock = { now: Date.now() };
 const queued = { writeBehind: { namespaces: { queued: {} } } };
 const TABLES = [
@@ -33,7 +34,7 @@ beforeAll(async () => {
   database = await newDatabase();
   boxes = [
     await startSidecar({ database, config: queued }),
-    await startSidecar({ database, now: () => clock.now }),
+    await startSidecar({ database, now: () => clock.now, monotonicNow: () => clock.now }),
     await startSidecar({ database }),
   ];
   for (const { client } of boxes) {
