@@ -60,11 +60,8 @@ async function isLeaseHeld(namespace: string): Promise<boolean> {
   return (await dice.pick(cluster.nodes).admin(held)).length > 0;
 }
 
-it(
-  `loses no acknowledged write and doubles none through ${FAULTS} faults`,
-  () => {
-    const isWhole = () => cluster.isWhole();
-    return new FaultCampaign({ faults: FAULTS, dice, boxes, kinds: KINDS, isWhole, isLeaseHeld }).run();
-  },
-  FAULTS * MS_PER_FAULT + 60_000,
-);
+it(`loses no acknowledged write and doubles none through ${FAULTS} faults`, // A second attempt would find the rows of the first.
+{ timeout: FAULTS * MS_PER_FAULT + 60_000, retry: 0 }, () => {
+  const isWhole = () => cluster.isWhole();
+  return new FaultCampaign({ faults: FAULTS, dice, boxes, kinds: KINDS, isWhole, isLeaseHeld }).run();
+});

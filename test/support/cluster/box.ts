@@ -61,6 +61,11 @@ export class Box {
     this.#sidecar?.child.kill('SIGCONT');
   }
 
+  /** How far its clock is ahead of the right one. */
+  get aheadMs(): number {
+    return this.#aheadMs;
+  }
+
   /** From now on the clock of the box is ahead by so much; behind, if it is negative. */
   shiftClock(aheadMs: number): void {
     this.#aheadMs = aheadMs;
