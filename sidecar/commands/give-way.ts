@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { lowerPriority } from '../lower-priority.ts';
 
 const NICENESS = 10;
-const LOOK_MS = 10_000;
+/** Shorter work keeps its niceness, and work that finds no idle moment for as long gets it back. */
+const LOOK_MS = 4000;
 /** Share of the time that the main thread waits for a processor on a machine without an idle moment. */
 const STARVED = 0.8;
 
@@ -25,10 +26,12 @@ export function giveWay(): void {
 export function waitForIdle(lookMs = LOOK_MS): void {
   if (waited() === null) return;
   const toThereAndBack = ['-i', '0', 'chrt', '-o', '0', 'true'];
-  chrt(toThereAndBack, () => {
-    chrt(['-a', '-i', '-p', '0', String(process.pid)]);
-    comeBackIfStarved(lookMs);
-  });
+  setTimeout(() => {
+    chrt(toThereAndBack, () => {
+      chrt(['-a', '-i', '-p', '0', String(process.pid)]);
+      comeBackIfStarved(lookMs);
+    });
+  }, lookMs).unref();
 }
 
 function comeBackIfStarved(lookMs: number): void {

@@ -89,7 +89,7 @@ if (process.platform === 'linux') {
     const folder = testFolder();
     const [log, refusing] = [join(folder, 'log'), join(folder, 'chrt')];
     writeFileSync(refusing, `#!/bin/sh\necho "$@" >> ${log}\nexit 1\n`, { mode: 0o755 });
-    const program = `import { waitForIdle } from '${MODULE}'; waitForIdle(); setInterval(() => console.log('.'), 10);`;
+    const program = `import { waitForIdle } from '${MODULE}'; waitForIdle(${LOOK_MS}); setInterval(() => console.log('.'), 10);`;
     const [node = '', ...args] = NODE;
     const child = spawn(node, [...args, program], { env: { PATH: `${folder}:${process.env.PATH}` } });
     try {
