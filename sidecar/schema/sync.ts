@@ -11,6 +11,7 @@ import {
   schemaHash,
   visibleSchema,
 } from '#protocol/schema.ts';
+import type { Lease } from '../engine/cluster/leases.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
 import { StaleSchemaError } from '../engine/rows.ts';
@@ -66,6 +67,12 @@ export interface SyncOptions {
 interface Running {
   readonly declaration: string;
   readonly result: Promise<SyncResult>;
+}
+
+/** Held for the time of a change. */
+interface Holds {
+  readonly place: SyncPlace;
+  readonly lease: Lease;
 }
 
 /** The whole schema of the namespace that a sync leads to. */
@@ -146,42 +153,45 @@ export class SchemaSync {
       const stored = await engine.schemas.readSchema(namespace, { deadline });
       if (isCurrent(stored, request, declared)) return resultOf(request, declared, 'unchanged', []);
       checkLacking(stored, request, declared);
-      return await this.#locked(request, () => this.#change(request, declared, place));
+      return await this.#locked(request, (lease) => this.#change(request, declared, { place, lease }));
     } finally {
       catalog.forget(namespace);
       place.release();
     }
   }
 
-  async #locked<T>({ namespace, deadline }: SyncRequest, work: () => Promise<T>): Promise<T> {
+  async #locked<T>({ namespace, deadline }: SyncRequest, work: (lease: Lease) => Promise<T>): Promise<T> {
     const lock = await this.#options.engine.leases.hold(namespace, { deadline }, MAX_SYNC_WAIT_MS);
     if (lock === null) throw inProgress(namespace);
     try {
-      return await work();
+      return await work(lock);
     } finally {
       await lock.release();
     }
   }
 
-  async #change(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
+  async #change(request: SyncRequest, declared: Declared, holds: Holds): Promise<SyncResult> {
     const { engine, now } = this.#options;
     const { namespace, deadline } = request;
     checkMoveMark(namespace, await readMoveMark(engine, namespace, now(), { deadline }), 'write');
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       try {
-        return await this.#attempt(request, declared, place);
+        return await this.#attempt(request, declared, holds);
       } catch (error) {
         if (!(error instanceof StaleSchemaError)) throw error;
+        await holds.lease.check({ deadline });
       }
     }
     throw new ApiError('conflict_retry', `others change the schema of namespace ${namespace} all the time`);
   }
 
-  async #attempt(request: SyncRequest, declared: Declared, place: SyncPlace): Promise<SyncResult> {
+  async #attempt(request: SyncRequest, declared: Declared, { place, lease }: Holds): Promise<SyncResult> {
     const { engine, removed } = this.#options;
     const { namespace, dryRun, deadline } = request;
     const stored = await engine.schemas.readSchema(namespace, { deadline });
     if (isCurrent(stored, request, declared)) return resultOf(request, declared, 'unchanged', []);
+    // A change of another sidecar after this has another revision than was read; what it has declared before it is newer.
+    if (!lease.isFresh) await lease.check({ deadline });
     // For the caller a column that an earlier sync has begun to fill is not there yet.
     const known = stored === null ? null : visibleSchema(stored.schema);
     const whole = declarePart(stored?.schema ?? null, request.part, declared);

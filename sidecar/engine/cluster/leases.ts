@@ -106,9 +106,10 @@ export class Leases {
       if (from !== null && !this.#isFree(from)) return null;
       const owner = `${this.#options.instance()}.${randomUUID()}`;
       const row = { name, owner, renewedAt: this.#options.now() };
+      const since = this.#monotonic();
       if (!(await this.#calls.takeLease(row, from, bounds))) return null;
       this.#seen.delete(name);
-      const lease = new Lease(row, this.#calls, this.#options, () => this.#held.delete(name));
+      const lease = new Lease({ row, since }, this.#calls, this.#options, () => this.#held.delete(name));
       this.#held.set(name, lease);
       return lease;
     } finally {
@@ -119,14 +120,17 @@ export class Leases {
   /** Notes the row. Whether it is this sidecar's own, left behind, or did not change for long. */
   #isFree(row: LeaseRow): boolean {
     if (row.owner.startsWith(`${this.#options.instance()}.`)) return true;
-    const { monotonicNow = () => performance.now() } = this.#options;
-    const now = monotonicNow();
+    const now = this.#monotonic();
     const before = this.#seen.get(row.name);
     if (before?.row.owner === row.owner && before.row.renewedAt === row.renewedAt) {
       return now - before.since >= LEASE_DEAD_MS;
     }
     this.#seen.set(row.name, { row, since: now });
     return false;
+  }
+
+  #monotonic(): number {
+    return (this.#options.monotonicNow ?? (() => performance.now()))();
   }
 }
 
@@ -140,14 +144,15 @@ export class Lease {
   readonly #onOver: () => void;
   readonly #timer: NodeJS.Timeout;
   #renewedAt: number;
-  /** Monotonic; before the last renewal that the database has confirmed. */
-  #confirmedAt = Number.NEGATIVE_INFINITY;
+  /** Monotonic; before the last time that the database has confirmed it. */
+  #confirmedAt: number;
   #isLost = false;
   /** Never rejects. */
   #renewal: Promise<void> = Promise.resolve();
 
-  constructor(row: LeaseRow, calls: ClusterCalls, options: LeasesOptions, onOver: () => void) {
+  constructor({ row, since }: Sighting, calls: ClusterCalls, options: LeasesOptions, onOver: () => void) {
     ({ name: this.name, owner: this.owner, renewedAt: this.#renewedAt } = row);
+    this.#confirmedAt = since;
     this.#calls = calls;
     this.#options = options;
     this.#onOver = onOver;
@@ -175,7 +180,7 @@ export class Lease {
     this.#confirmedAt = now;
   }
 
-  /** A check has succeeded within the last second, so that no other sidecar can have taken the lease. */
+  /** It was taken, or a check has succeeded, within the last second, so that no other sidecar can have taken the lease. */
   get isFresh(): boolean {
     return !this.#isLost && this.#monotonic() - this.#confirmedAt < FRESH_MS;
   }

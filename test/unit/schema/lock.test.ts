@@ -37,9 +37,9 @@ afterAll(async () => {
   for (const engine of opened) await engine.close();
 });
 
-function syncOf(engine: Engine) {
+function syncOf(engine: Engine, drain = async () => {}) {
   const options = { engine, catalog: new SchemaCatalog(engine), gate: new NamespaceGate(), removed: 'drop' } as const;
-  const sync = new SchemaSync({ ...options, now: () => START, log: () => {}, drain: async () => {} });
+  const sync = new SchemaSync({ ...options, now: () => START, log: () => {}, drain });
   return (namespace: string, ...tables: string[]) =>
     sync.sync({
       namespace,
@@ -107,6 +107,23 @@ describe('a lease', () => {
 });
 
 describe('a sync', () => {
+  it('that has lost its lease on the way does not undo what another sidecar has declared meanwhile', async () => {
+    await syncOf(one)('woken', 't');
+    let drains = 0;
+    const late = syncOf(one, async () => {
+      // The second time it holds the lease. It is stopped there, and goes on after another one has taken the lease.
+      drains += 1;
+      if (drains !== 2) return;
+      await two.leases.isHeld('woken', bounds());
+      monotonic += LEASE_DEAD_MS;
+      await syncOf(two)('woken', 't', 'newer');
+    });
+    await expect(late('woken', 't', 'older')).rejects.toMatchObject({ code: 'conflict_retry', status: 409 });
+    expect(drains).toBe(2);
+    const stored = await one.schemas.readSchema('woken', bounds());
+    expect(stored?.schema.tables.map(({ name }) => name)).toEqual(['newer', 't']);
+  });
+
   it('is refused while another sidecar holds the lease, and not once that one is dead', async () => {
     await one.leases.hold('game', bounds());
     const sync = syncOf(two);
