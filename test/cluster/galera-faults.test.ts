@@ -8,6 +8,8 @@ import { TABLES } from './acknowledged.ts';
 import { type Fault, FaultCampaign } from './fault-campaign.ts';
 
 const FAULTS = Number(process.env.CLUSTER_FAULTS ?? 3);
+/** A second attempt would find the rows of the first. */
+const NO_RETRY = 0;
 const MS_PER_FAULT = 90_000;
 
 const dice = new Dice(seedOf('CLUSTER_SEED'));
@@ -60,8 +62,9 @@ async function isLeaseHeld(namespace: string): Promise<boolean> {
   return (await dice.pick(cluster.nodes).admin(held)).length > 0;
 }
 
-it(`loses no acknowledged write and doubles none through ${FAULTS} faults`, // A second attempt would find the rows of the first.
-{ timeout: FAULTS * MS_PER_FAULT + 60_000, retry: 0 }, () => {
+const OPTIONS = { timeout: FAULTS * MS_PER_FAULT + 60_000, retry: NO_RETRY };
+
+it(`loses no acknowledged write and doubles none through ${FAULTS} faults`, OPTIONS, () => {
   const isWhole = () => cluster.isWhole();
   return new FaultCampaign({ faults: FAULTS, dice, boxes, kinds: KINDS, isWhole, isLeaseHeld }).run();
 });

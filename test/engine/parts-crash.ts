@@ -35,7 +35,7 @@ function declareOn(schemas: Schemas) {
   const engine = {
     capabilities: { maxDecimalScale: Number.POSITIVE_INFINITY },
     schemas,
-    leases: { hold: async () => ({ release: async () => {} }) },
+    leases: { hold: async () => ({ isFresh: true, check: async () => {}, release: async () => {} }) },
     transfer: { readMark: async () => null },
   } as unknown as Engine;
   const sync = new SchemaSync({
