@@ -1,10 +1,14 @@
-import type { SignedClient } from '#support/signed-client.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Answer, SignedClient } from '#support/signed-client.ts';
 import type { Outcome } from './calls.ts';
 
 const NAMESPACE = 'moving';
 const ROWS = 20;
 /** The declaration with as many columns begins again without them. */
 const MAX_ADDED = 8;
+/** A change that was cut off is finished by another sidecar, after the lease's 10 s; until then calls are told to repeat. */
+const MAX_REPEATED_MS = 30_000;
+const REPETITION_MS = 200;
 
 /** A schema that changes again and again: each version has one column more, whose default is its number. */
 export class MovingSchema {
@@ -33,22 +37,32 @@ export class MovingSchema {
 
   /** Empty if all sidecars describe the same version, and each value is there. */
   async judge(clients: readonly SignedClient[]): Promise<string[]> {
+    // Once rows are served, no change is under way.
+    const versions = await Promise.all(clients.map((client) => this.#versionOf(client)));
     const described = await Promise.all(
       clients.map(async (client) => JSON.stringify(await client.must('schema.describe', { namespace: NAMESPACE }))),
     );
-    const found = await Promise.all(clients.map((client) => this.#versionOf(client)));
-    const faults = found.flatMap((each, at) => (typeof each === 'string' ? [`sidecar ${at}: ${each}`] : []));
+    const faults = versions.flatMap((each, at) => (typeof each === 'string' ? [`sidecar ${at}: ${each}`] : []));
     if (new Set(described).size > 1) faults.push(`sidecars describe ${described.join(' and ')}`);
     return faults;
   }
 
   /** The version that the rows have, or what is wrong with them. */
   async #versionOf(client: SignedClient): Promise<number | string> {
-    const { rows } = await client.must<{ rows: readonly Record<string, unknown>[] }>('find', {
-      ...{ namespace: NAMESPACE, table: 'things' },
-    });
+    const answer = await found(client);
+    if (!answer.ok) return answer.body;
+    const rows = answer.result.rows as readonly Record<string, unknown>[];
     const version = [...this.#possible].find((each) => JSON.stringify(rows) === JSON.stringify(rowsOf(each)));
     return version ?? `${JSON.stringify(rows.slice(0, 2))} of ${rows.length} rows is none of ${[...this.#possible]}`;
+  }
+}
+
+async function found(client: SignedClient): Promise<Answer> {
+  const untilMs = performance.now() + MAX_REPEATED_MS;
+  for (;;) {
+    const answer = await client.call('find', { namespace: NAMESPACE, table: 'things' });
+    if (answer.code !== 'conflict_retry' || performance.now() > untilMs) return answer;
+    await wait(REPETITION_MS);
   }
 }
 
