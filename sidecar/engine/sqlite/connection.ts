@@ -146,7 +146,7 @@ export class Connection {
     return statement;
   }
 
-  /** To be called inside a transaction: the revision then holds until its end. @throws StaleSchemaError */
+  /** To be called inside a transaction. @throws StaleSchemaError */
   checkRevision(namespace: string, revision: number): void {
     const row = this.own('SELECT revision FROM _schemas WHERE namespace = ?').get(namespace) as
       | { readonly revision: number }
@@ -168,6 +168,24 @@ export class Connection {
 
   get isInTransaction(): boolean {
     return this.#db?.inTransaction ?? false;
+  }
+}
+
+/** Revisions of namespaces in one transaction, each looked at once: it holds until the end of the transaction. */
+export class CheckedRevisions {
+  readonly #connection: Connection;
+  readonly #checked = new Map<string, number>();
+
+  /** For one transaction. */
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** @throws StaleSchemaError */
+  check(namespace: string, revision: number): void {
+    if (this.#checked.get(namespace) === revision) return;
+    this.#connection.checkRevision(namespace, revision);
+    this.#checked.set(namespace, revision);
   }
 }
 

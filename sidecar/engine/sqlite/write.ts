@@ -1,6 +1,6 @@
 import { rememberedAnswer } from '../model/remembered-answer.ts';
 import { runBatch } from './batch.ts';
-import type { Connection } from './connection.ts';
+import type { CheckedRevisions, Connection } from './connection.ts';
 import { recall } from './read.ts';
 import type { BatchQuestion, BatchReply, BatchWork, WriteCall, WriteWork } from './worker/messages.ts';
 import { generatorAtEnd, isAtEnd, isFull, runWork } from './write-work.ts';
@@ -17,13 +17,13 @@ export type AskSteps = (call: WriteCall, question: BatchQuestion) => BatchReply;
  * Runs one write inside the transaction of its group, and remembers its result there. A failed statement is undone; the
  * caller undoes the statements before it.
  */
-export function runWrite(connection: Connection, call: WriteCall, ask: AskSteps): string {
+export function runWrite(connection: Connection, revisions: CheckedRevisions, call: WriteCall, ask: AskSteps): string {
   const { slot } = call;
   if (slot !== null) {
     const remembered = recall(connection, [slot.kid, slot.namespace, slot.key, slot.now]);
     if (remembered !== null) return rememberedAnswer(remembered, slot);
   }
-  connection.checkRevision(call.namespace, call.revision);
+  revisions.check(call.namespace, call.revision);
   const { work } = call;
   const result =
     work.do === 'batch' ? runBatch(connection, work, (question) => ask(call, question)) : runWork(connection, work);

@@ -5,7 +5,7 @@ import { type KnownRecord, outcomeOfClaim } from '#engine/model/slot-claims.ts';
 import type { DeadLetter, SlotClaim } from '#engine/queues.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
-import type { Connection } from '../connection.ts';
+import { CheckedRevisions, type Connection } from '../connection.ts';
 import { NOW_MS_SQL } from '../dialect.ts';
 import { diagnose } from '../failures.ts';
 import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork, Refusal } from '../worker/messages.ts';
@@ -54,7 +54,7 @@ class ApplyAttempt {
   readonly #refusals: ReadonlyMap<number, Refusal>;
   readonly #letters: DeadLetter[] = [];
   readonly #ended = new Set<string>();
-  #checkedRevision: number | null = null;
+  readonly #revisions: CheckedRevisions;
   /** Letters that this attempt retries, and whether they existed. */
   readonly #retried = new Map<string, boolean>();
   /** Index of the running step. */
@@ -63,6 +63,7 @@ class ApplyAttempt {
   /** @param refusals of earlier attempts, by step */
   constructor(connection: Connection, call: ApplyCall, refusals: ReadonlyMap<number, Refusal>) {
     this.#connection = connection;
+    this.#revisions = new CheckedRevisions(connection);
     this.#call = call;
     this.#refusals = refusals;
   }
@@ -128,25 +129,22 @@ class ApplyAttempt {
 
   #attempt(work: QueueWork | Refusal): Refusal | null {
     if (!('work' in work)) return work;
-    const db = this.#connection.open();
     const hasSavepoint = needsSavepoint({ work: work.work, slot: null });
-    if (hasSavepoint) db.exec('SAVEPOINT one');
+    if (hasSavepoint) this.#connection.own('SAVEPOINT one').run();
     try {
       this.#runWork(work);
-      if (hasSavepoint) db.exec('RELEASE one');
+      if (hasSavepoint) this.#connection.own('RELEASE one').run();
       return null;
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === null || !this.#connection.isInTransaction) throw error;
-      if (hasSavepoint) db.exec('ROLLBACK TO one; RELEASE one');
+      if (hasSavepoint) this.#connection.open().exec('ROLLBACK TO one; RELEASE one');
       return refusal;
     }
   }
 
-  /** A checked revision holds until the end of the transaction. */
   #runWork({ namespace, revision, work }: QueueWork): void {
-    if (this.#checkedRevision !== revision) this.#connection.checkRevision(namespace, revision);
-    this.#checkedRevision = revision;
+    this.#revisions.check(namespace, revision);
     runQueued(this.#connection, work, this.#ended);
   }
 }

@@ -1,7 +1,6 @@
 import SQLite from 'better-sqlite3';
 import { ApiError } from '#protocol/errors.ts';
-import type { Connection } from '../connection.ts';
-import { expiredBeforeStart } from '../connection.ts';
+import { CheckedRevisions, type Connection, expiredBeforeStart } from '../connection.ts';
 import { diagnose } from '../failures.ts';
 import { type AskSteps, needsSavepoint, runWrite } from '../write.ts';
 import type { Answer, WriteCall } from './messages.ts';
@@ -41,12 +40,13 @@ export class WriteGroup {
     let commits = 0;
     try {
       if (!this.#begin(queue)) return;
+      const revisions = new CheckedRevisions(this.#connection);
       const until = monotonicMs() + MAX_GROUP_MS;
       for (let call = queue[0]; call !== undefined; call = queue[0]) {
         if (taken.length > 0 && this.#isSlow(call)) break;
         queue.shift();
         taken.push(call);
-        done.push(this.#runOne(call));
+        done.push(this.#runOne(call, revisions));
         if (monotonicMs() >= until || taken.length >= MAX_GROUP_WRITES) break;
         if (queue.length === 0) more();
       }
@@ -77,21 +77,20 @@ export class WriteGroup {
     }
   }
 
-  #runOne(call: WriteCall): Answer {
+  #runOne(call: WriteCall, revisions: CheckedRevisions): Answer {
     this.#voice.publishStart(call.sequence);
     const startedAt = monotonicMs();
-    const db = this.#connection.open();
     const hasSavepoint = needsSavepoint(call);
     this.#connection.guard.arm(call.deadline);
     try {
       if (startedAt >= call.deadline) throw expiredBeforeStart();
-      if (hasSavepoint) db.exec('SAVEPOINT one');
-      const value = runWrite(this.#connection, call, this.#ask);
-      if (hasSavepoint) db.exec('RELEASE one');
+      if (hasSavepoint) this.#connection.own('SAVEPOINT one').run();
+      const value = runWrite(this.#connection, revisions, call, this.#ask);
+      if (hasSavepoint) this.#connection.own('RELEASE one').run();
       return { sequence: call.sequence, value, failure: null, ranMs: this.#noteTime(call, startedAt) };
     } catch (error) {
       if (diagnose(error).isBroken || !this.#connection.isInTransaction) throw error;
-      if (hasSavepoint && startedAt < call.deadline) db.exec('ROLLBACK TO one; RELEASE one');
+      if (hasSavepoint && startedAt < call.deadline) this.#connection.open().exec('ROLLBACK TO one; RELEASE one');
       return this.#failed(call, error, startedAt);
     }
   }
@@ -130,7 +129,7 @@ export class WriteGroup {
     let isCommitting = false;
     try {
       this.#connection.open().exec('BEGIN IMMEDIATE');
-      const answer = this.#runOne(call);
+      const answer = this.#runOne(call, new CheckedRevisions(this.#connection));
       isCommitting = true;
       this.#connection.open().exec('COMMIT');
       return answer;
