@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash, hash as hashOf } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { PanelError } from '../panel-error.ts';
@@ -67,15 +67,15 @@ export async function inspectZip({ file, archiveName, installed }: InspectInput,
       const isManifest = manifests.has(entry.path);
       if (isManifest && entry.bytes > MAX_MANIFEST_BYTES)
         throw new PanelError('upload.manifest', { entry: entry.path });
-      const hash = createHash('sha256');
+      const hash = new PieceHash();
       const texts: Buffer[] = [];
       await readContent({ path: file, descriptor }, entry, rules, (piece) => {
-        hash.update(piece);
+        hash.add(piece);
         if (isManifest) texts.push(Buffer.from(piece));
       });
       if (content === undefined || from === undefined) outside += 1;
       else {
-        content.hashes.set(from === '' ? entry.path : entry.path.slice(from.length + 1), hash.digest('base64url'));
+        content.hashes.set(from === '' ? entry.path : entry.path.slice(from.length + 1), hash.end());
         content.bytes += entry.bytes;
         if (isManifest) content.manifest = Buffer.concat(texts).toString('utf8');
       }
@@ -108,6 +108,23 @@ function compare(hashes: ReadonlyMap<string, string>, folder: string | undefined
     else changed += 1;
   }
   return { added: hashes.size - same - changed, changed, removed };
+}
+
+/** Most files are one piece, and their hash needs no handle, which would be garbage for V8's threads. */
+class PieceHash {
+  #first: Buffer | null = null;
+  #hash: Hash | null = null;
+
+  /** @param piece stays as it is until the next call */
+  add(piece: Buffer): void {
+    if (this.#hash !== null) this.#hash.update(piece);
+    else if (this.#first === null) this.#first = piece;
+    else this.#hash = createHash('sha256').update(this.#first).update(piece);
+  }
+
+  end(): string {
+    return this.#hash?.digest('base64url') ?? hashOf('sha256', this.#first ?? '', 'base64url');
+  }
 }
 
 function joined(folder: string, name: string): string {

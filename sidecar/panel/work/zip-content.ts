@@ -1,11 +1,14 @@
 import { createReadStream, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
+import { constants, crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import { EntryRefused, type EntryRules } from '../installs/entry-rules.ts';
 import { archiveRefused, type ZipEntry } from './zip-entries.ts';
 
 /** Files up to this size are unpacked in one piece. */
 const SMALL_BYTES = 2 ** 20;
+/** Least that zlib takes. */
+const MIN_CHUNK_BYTES = constants.Z_MIN_CHUNK;
+let ownPacked: Buffer | undefined;
 /** Files above 1 MiB grow at most so much, by bytes that came out. */
 const MAX_RATIO = 200;
 const RATIO_FROM_BYTES = 2 ** 20;
@@ -34,12 +37,17 @@ export async function readContent(
   judge.end();
 }
 
+/** The result holds until the next call. */
 function readSmall(descriptor: number, entry: ZipEntry): Buffer {
-  const packed = Buffer.allocUnsafe(entry.packedBytes);
+  ownPacked ??= Buffer.allocUnsafeSlow(SMALL_BYTES);
+  const packed = ownPacked.subarray(0, entry.packedBytes);
   const read = readSync(descriptor, packed, 0, entry.packedBytes, entry.start);
   if (read < entry.packedBytes) throw archiveRefused(entry.path, 'the archive ends in it');
+  if (!entry.isPacked) return packed;
   // A byte more than announced is enough to see the lie.
-  return entry.isPacked ? inflateRawSync(packed, { maxOutputLength: Math.max(1, entry.bytes + 1) }) : packed;
+  const maxOutputLength = Math.max(1, entry.bytes + 1);
+  // In one piece: pieces and their joining are garbage.
+  return inflateRawSync(packed, { maxOutputLength, chunkSize: Math.max(MIN_CHUNK_BYTES, maxOutputLength) });
 }
 
 async function readLarge(path: string, entry: ZipEntry, judge: ContentJudge): Promise<void> {

@@ -1,4 +1,5 @@
-import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { type EntryKind, EntryRefused, EntryRules } from '../installs/entry-rules.ts';
 import { PanelError } from '../panel-error.ts';
 
@@ -21,6 +22,7 @@ export interface ZipList {
   readonly rules: EntryRules;
 }
 
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const STORED = 0;
 const DEFLATED = 8;
 const ENCRYPTED_FLAGS = 0x2041;
@@ -36,17 +38,47 @@ const PROGRAM = 0o111;
  * @throws PanelError `upload.archive` with the entry
  */
 export async function listZip(file: string): Promise<ZipList> {
-  const zip = await openPromise(file, { lazyEntries: true, decodeStrings: false, autoClose: false }).catch((error) => {
-    throw archiveRefused('', error instanceof Error ? error.message : 'no archive');
-  });
+  let descriptor: number | undefined;
   try {
-    return await readEntries(zip);
+    descriptor = openSync(file, 'r');
+    const options = { lazyEntries: true, decodeStrings: false, autoClose: false };
+    const { size } = fstatSync(descriptor);
+    return await readEntries(await fromRandomAccessReaderPromise(new HeadReader(descriptor), size, options));
   } catch (error) {
     if (error instanceof PanelError) throw error;
     if (error instanceof EntryRefused) throw archiveRefused(error.entry, error.reason);
     throw archiveRefused('', error instanceof Error ? error.message : String(error));
   } finally {
-    zip.close();
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Heads are small and many: read in this thread, they cost a fraction of what they do in the threads that all of the process shares. */
+class HeadReader extends RandomAccessReader {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    super();
+    this.#descriptor = descriptor;
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null) => void,
+  ): void {
+    callback(this.#fault(buffer, offset, length, position));
+  }
+
+  #fault(buffer: Buffer, offset: number, length: number, position: number): Error | null {
+    try {
+      const read = readSync(this.#descriptor, buffer, offset, length, position);
+      return read === length ? null : new Error('unexpected EOF');
+    } catch (error) {
+      return error as Error;
+    }
   }
 }
 
@@ -88,7 +120,7 @@ function nameOf({ fileNameRaw, extraFields }: Entry): string {
 
 function utf8(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return STRICT_UTF8.decode(bytes);
   } catch {
     throw archiveRefused(bytes.toString('latin1').slice(0, 300), 'expected a name in UTF-8');
   }
