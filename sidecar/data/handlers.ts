@@ -60,25 +60,25 @@ export function createDataHandlers(options: DataOptions) {
       return pageResult(page);
     },
 
-    async insert(payload: PayloadOf<'insert'>, context: CallContext): Promise<string> {
+    insert(payload: PayloadOf<'insert'>, context: CallContext): Promise<string> {
       return writes.run('insert', payload, context);
     },
 
-    async update(payload: PayloadOf<'update'>, context: CallContext): Promise<string> {
+    update(payload: PayloadOf<'update'>, context: CallContext): Promise<string> {
       checkSelection(payload, context);
       return writes.run('update', payload, context);
     },
 
-    async upsert(payload: PayloadOf<'upsert'>, context: CallContext): Promise<string> {
+    upsert(payload: PayloadOf<'upsert'>, context: CallContext): Promise<string> {
       return writes.run('upsert', payload, context);
     },
 
-    async delete(payload: PayloadOf<'delete'>, context: CallContext): Promise<string> {
+    delete(payload: PayloadOf<'delete'>, context: CallContext): Promise<string> {
       checkSelection(payload, context);
       return writes.run('delete', payload, context);
     },
 
-    async batch(payload: PayloadOf<'batch'>, context: CallContext): Promise<string> {
+    batch(payload: PayloadOf<'batch'>, context: CallContext): Promise<string> {
       payload.operations.forEach((operation, index) => {
         if ('all' in operation) inOperation(index, () => checkSelection(operation, context));
       });

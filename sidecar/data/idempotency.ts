@@ -78,7 +78,7 @@ export async function recallOnRefusal(
   engine: Engine,
   slot: IdempotencySlot,
   bounds: CallBounds,
-  write: () => Promise<string>,
+  write: () => string | Promise<string>,
 ): Promise<string> {
   try {
     return await write();

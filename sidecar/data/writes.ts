@@ -28,7 +28,7 @@ interface Call {
   /** That of the key, or of a nonce that other sidecars accept. */
   readonly slot: IdempotencySlot | null;
   /** Runs it at once. */
-  live(): Promise<string>;
+  live(): string | Promise<string>;
   /** Validates it and puts it into the queue. */
   accept(queue: WriteQueue): Promise<string>;
 }
@@ -51,7 +51,7 @@ export class Writes {
     const isKeyed = payload.idempotencyKey !== undefined;
     const slot = this.#slotOf(op, payload, context);
     const meaning = this.#meaning(context);
-    const live = async (): Promise<string> =>
+    const live = () =>
       this.#calls.onTable(payload, 'write', context, (target, bounds) =>
         this.#options.engine.write(target, writeOf(op, payload, target.table, meaning), slot, bounds),
       );
@@ -115,7 +115,7 @@ export class Writes {
   async #unkeyed(call: Call, isQueued: boolean): Promise<string> {
     const { queue } = this.#options;
     if (isQueued && queue !== null) return this.#accept(call, queue);
-    await this.#drain(call);
+    if (queue?.mustDrain(call.namespace) === true) await this.#drain(call, queue);
     return call.live();
   }
 
@@ -128,16 +128,15 @@ export class Writes {
       const older = ownedMs < IDEMPOTENCY_MEMORY_MS ? await this.#recallOlder(slot, call.context) : null;
       return older === null ? this.#accept(call, queue) : rememberedAnswer(older, slot);
     }
-    await this.#drain(call);
+    if (queue?.mustDrain(slot.namespace) === true) await this.#drain(call, queue);
     const result = await recallOnRefusal(engine, slot, this.#calls.bounds(call.context), () => call.live());
     if (queue?.isBuffered(slot.namespace) === true) queue.note(slot, result);
     return result;
   }
 
   /** A live write runs after the writes that were queued before it. */
-  async #drain({ namespace, context }: Call): Promise<void> {
-    const { queue } = this.#options;
-    if (queue?.mustDrain(namespace) === true) await queue.drain(namespace, drainDeadline(context));
+  #drain({ namespace, context }: Call, queue: WriteQueue): Promise<void> {
+    return queue.drain(namespace, drainDeadline(context));
   }
 
   async #accept(call: Call, queue: WriteQueue): Promise<string> {

@@ -175,7 +175,8 @@ export class Call<Op extends OperationName> {
             (text) => this.#succeed(text),
             (error: unknown) => this.refuse(error),
           )
-          .finally(leave);
+          // An answer that cannot be given ends the process. `finally` would make three promises where `then` makes one.
+          .then(leave);
         return;
       }
       this.#succeed(result);

@@ -49,8 +49,32 @@ function insertWork(target: TableTarget, rows: readonly Row[], statements: CallS
   const { columns } = target.table;
   const values: Physical[] = [];
   for (const row of rows) for (const column of columns) values.push(rowParam(column, row));
-  const statement = statements.numberOf(target, insertSql(target));
-  return { do: 'insert', statement, values, width: columns.length, ids: null, generator: generatorOf(target) };
+  const { sql, generator } = insertPlanOf(target);
+  return {
+    do: 'insert',
+    statement: statements.numberOf(target, sql),
+    values,
+    width: columns.length,
+    ids: null,
+    generator,
+  };
+}
+
+interface InsertPlan {
+  readonly sql: string;
+  readonly generator: Generator | null;
+}
+
+/** The catalog keeps one target for a table as long as its schema holds. */
+const insertPlans = new WeakMap<TableTarget, InsertPlan>();
+
+function insertPlanOf(target: TableTarget): InsertPlan {
+  let plan = insertPlans.get(target);
+  if (plan === undefined) {
+    plan = { sql: insertSql(target), generator: generatorOf(target) };
+    insertPlans.set(target, plan);
+  }
+  return plan;
 }
 
 function insertSql(target: TableTarget): string {
@@ -149,13 +173,14 @@ function compileUpsert(target: TableTarget, write: Write & { op: 'upsert' }, sta
     changes !== ''
       ? `UPDATE ${tableSql(target)} SET ${changes} ${selector}`
       : `SELECT 1 FROM ${tableSql(target)} ${selector}`;
+  const insert = insertPlanOf(target);
   return {
     do: 'upsert',
     statement: statements.numberOf(target, sql),
     params,
-    insert: statements.numberOf(target, insertSql(target)),
+    insert: statements.numberOf(target, insert.sql),
     row: table.columns.map((column) => rowParam(column, write.row)),
-    generator: generatorOf(target),
+    generator: insert.generator,
     affectedExisting: affectedExisting(write),
     insertFault: insertFault === undefined ? null : { code: insertFault.code, message: insertFault.message },
   };

@@ -107,7 +107,7 @@ export class WorkerLink {
   }
 
   send(calls: readonly PendingCall[], budgetMs: number | null): void {
-    const definitions: StatementDefinition[] = [];
+    const [definitions, aheadMs]: [StatementDefinition[], number] = [[], sharedDeadline(0)];
     const numbered = calls.map((pending) => {
       // A batch may have more different statements than the worker keeps, so the message defines all of them.
       const isWhole =
@@ -115,7 +115,7 @@ export class WorkerLink {
       for (const statement of pending.statements) this.#define(statement, definitions, isWhole);
       const sequence = ++this.#sequence;
       this.#outstanding.add(sequence, pending);
-      return { ...pending.body, sequence, deadline: sharedDeadline(pending.deadline), budgetMs };
+      return { ...pending.body, sequence, deadline: aheadMs + pending.deadline, budgetMs };
     });
     this.#thread.post({ type: 'batch', definitions, calls: numbered });
   }
