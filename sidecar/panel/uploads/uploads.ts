@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Bundles } from '../bundles/bundles.ts';
@@ -59,7 +60,7 @@ export class Uploads {
 
   /** Removes files of uploads that a crash has cut off, and expired ones. The panel serves already: those that arrive stay. */
   open(): void {
-    this.#expire();
+    void this.#expire();
     const { folder, store } = this.#options;
     if (!existsSync(folder)) return;
     const known = new Set(store.all().map(({ id }) => id));
@@ -74,7 +75,7 @@ export class Uploads {
    * @throws PanelError `upload.busy`, `upload.full`, `disk.full`, those of `receiveUpload` and of the inspection
    */
   async receive(request: IncomingMessage, caller: JobCaller, judgeAgain: () => Promise<void>): Promise<Upload> {
-    this.#expire();
+    await this.#expire();
     const { folder, store } = this.#options;
     this.#checkPlaces(caller);
     const kept = store.all().reduce((sum, { bytes }) => sum + bytes, 0);
@@ -89,10 +90,10 @@ export class Uploads {
       const at = this.#options.now();
       const upload = await this.#inspect(id, name, at);
       store.add({ ...{ id, at, bytes, upload }, accountId: caller.accountId });
-      this.#dropOldest(caller.accountId);
+      await this.#dropOldest(caller.accountId);
       return upload;
     } catch (error) {
-      rmSync(own, { recursive: true, force: true });
+      await this.#discard(id);
       throw error;
     } finally {
       this.#underWay.delete(id);
@@ -111,7 +112,7 @@ export class Uploads {
 
   /** @throws PanelError `bundleTools.unknown` for an upload of another account, or a folder that it does not have; `bundles.name` */
   check({ upload, bundles }: UploadInstall, { accountId }: Pick<JobCaller, 'accountId'>): void {
-    this.#expire();
+    void this.#expire();
     const stored = this.#own(upload, accountId);
     const names = new Set<string>();
     for (const { from, name } of bundles) {
@@ -147,11 +148,11 @@ export class Uploads {
         await runWork('unpack-zip', { file: join(folder, id, ARCHIVE), targets }, { signal: job.signal, onProgress });
         return await installs.put(job, { bundles: staged, apply, overwrite });
       });
-      this.#remove(id);
+      await this.#remove(id);
       return outcome;
     } catch (error) {
       // After a refusal before anything was changed, such as for edited files or a full disk, it can be sent again.
-      if (!(error instanceof PanelError) && !job.signal.aborted) this.#remove(id);
+      if (!(error instanceof PanelError) && !job.signal.aborted) await this.#remove(id);
       throw error;
     }
   }
@@ -200,19 +201,26 @@ export class Uploads {
     return found;
   }
 
-  #dropOldest(accountId: number): void {
+  async #dropOldest(accountId: number): Promise<void> {
     const own = this.#options.store.all().filter((stored) => stored.accountId === accountId);
-    for (const { id } of own.slice(0, -MAX_OF_AN_ACCOUNT)) this.#remove(id);
+    for (const { id } of own.slice(0, -MAX_OF_AN_ACCOUNT)) await this.#remove(id);
   }
 
-  #expire(): void {
+  /** Expired uploads are unknown at once; their files are gone when it resolves. */
+  #expire(): Promise<unknown> {
     const oldest = this.#options.now() - KEPT_MS;
-    for (const { id, at } of this.#options.store.all()) if (at <= oldest) this.#remove(id);
+    const expired = this.#options.store.all().filter(({ at }) => at <= oldest);
+    return Promise.all(expired.map(({ id }) => this.#remove(id)));
   }
 
-  #remove(id: string): void {
+  #remove(id: string): Promise<void> {
     this.#options.store.remove(id);
-    rmSync(join(this.#options.folder, id), { recursive: true, force: true });
+    return this.#discard(id);
+  }
+
+  /** Off the panel's thread, which serves the API: the system takes a tenth of a second for 256 MB. The next start repeats what fails. */
+  async #discard(id: string): Promise<void> {
+    await rm(join(this.#options.folder, id), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
 
