@@ -107,7 +107,7 @@ export class WorkerLink {
   }
 
   send(calls: readonly PendingCall[], budgetMs: number | null): void {
-    const [definitions, aheadMs]: [StatementDefinition[], number] = [[], sharedDeadline(0)];
+    const [definitions, aheadMs] = [new Map<number, StatementDefinition>(), sharedDeadline(0)];
     const numbered = calls.map((pending) => {
       // A batch may have more different statements than the worker keeps, so the message defines all of them.
       const isWhole =
@@ -117,14 +117,14 @@ export class WorkerLink {
       this.#outstanding.add(sequence, pending);
       return { ...pending.body, sequence, deadline: aheadMs + pending.deadline, budgetMs };
     });
-    this.#thread.post({ type: 'batch', definitions, calls: numbered });
+    this.#thread.post({ type: 'batch', definitions: [...definitions.values()], calls: numbered });
   }
 
-  #define(statement: BookedStatement, definitions: StatementDefinition[], isAgain: boolean): void {
-    if (statement.knownBy.has(this.#thread.number) && !isAgain) return;
+  #define(statement: BookedStatement, definitions: Map<number, StatementDefinition>, isAgain: boolean): void {
+    if (definitions.has(statement.number) || (statement.knownBy.has(this.#thread.number) && !isAgain)) return;
     statement.knownBy.add(this.#thread.number);
     const { number, sql, columns, indexed } = statement;
-    definitions.push({ number, sql, columns, ...(indexed === undefined ? {} : { indexed }) });
+    definitions.set(number, { number, sql, columns, ...(indexed === undefined ? {} : { indexed }) });
   }
 
   #receive(message: FromWorker): void {
@@ -151,9 +151,9 @@ export class WorkerLink {
 
   #tell(sequence: number, question: BatchQuestion): void {
     const told = this.#outstanding.get(sequence)?.pending.tell?.(question);
-    const definitions: StatementDefinition[] = [];
+    const definitions = new Map<number, StatementDefinition>();
     for (const statement of told?.statements ?? []) this.#define(statement, definitions, true);
-    const reply: Told = { type: 'told', sequence, definitions, steps: told?.steps ?? [] };
+    const reply: Told = { type: 'told', sequence, definitions: [...definitions.values()], steps: told?.steps ?? [] };
     this.#thread.post(reply);
   }
 
