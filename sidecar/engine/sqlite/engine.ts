@@ -105,7 +105,9 @@ export class SqliteEngine implements Engine {
   }
 
   find(target: TableTarget, query: FindQuery, bounds: CallBounds): Page | Promise<Page> {
-    return this.#spot.find(target, query, bounds.deadline) ?? this.#findInReader(target, query, bounds);
+    // The API's thread does not open a file that may hang.
+    const page = this.#pool.hasUsedFile ? this.#spot.find(target, query, bounds.deadline) : null;
+    return page ?? this.#findInReader(target, query, bounds);
   }
 
   #findInReader(target: TableTarget, query: FindQuery, bounds: CallBounds): Promise<Page> {

@@ -22,7 +22,7 @@ function threads(): string[] {
 itIf(whyNot, 'the work of a start needs one thread, and the first find of rows another', async () => {
   const before = new Set(threads());
   const own = () => threads().filter((id) => !before.has(id)).length;
-  const { engine } = await openSqlite(join(testFolder(), 'game.sqlite'));
+  const { engine } = await openSqlite(join(testFolder(), 'game.sqlite'), 2);
   await Promise.all([
     engine.cluster.listRevoked(within(5000)),
     engine.cluster.listSidecars(within(5000)),
@@ -39,7 +39,7 @@ itIf(whyNot, 'the work of a start needs one thread, and the first find of rows a
 
 itIf(whyNot, 'a read of its own does not wait for a write', async () => {
   const before = new Set(threads());
-  const { engine } = await openSqlite(join(testFolder(), 'game.sqlite'));
+  const { engine } = await openSqlite(join(testFolder(), 'game.sqlite'), 2);
   const target = await declareNotes(engine);
   const [, sidecars] = await Promise.all([
     insertNote(engine, target, 'first'),

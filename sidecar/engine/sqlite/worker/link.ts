@@ -62,8 +62,8 @@ export class WorkerLink {
   /** `close` did not wait for the thread. */
   #isGivenUp = false;
   #isDiskFull = false;
-  /** Whether the thread has answered a call. */
-  #hasAnswered = false;
+  /** Whether the thread has done a call. */
+  #hasDone = false;
   #opened = Promise.withResolvers<string | null>();
   #closed = Promise.withResolvers<void>();
 
@@ -74,7 +74,7 @@ export class WorkerLink {
   }
 
   #newThread(): WorkerThread {
-    this.#hasAnswered = false;
+    this.#hasDone = false;
     return new WorkerThread(this.#settings, {
       onMessage: (message) => this.#receive(message),
       onError: (error) => this.#events.log('error', 'database worker failed', { problem: faultPlace(error) }),
@@ -96,9 +96,8 @@ export class WorkerLink {
     return this.#thread.isStarted;
   }
 
-  /** The thread has calls, and has answered none yet. */
-  get isStarting(): boolean {
-    return this.#thread.isStarted && !this.#hasAnswered;
+  get hasDone(): boolean {
+    return this.#hasDone;
   }
 
   /** Calls that the worker has, given up or not. */
@@ -158,7 +157,7 @@ export class WorkerLink {
   }
 
   #settle(answers: readonly Answer[], commits: number): void {
-    this.#hasAnswered = true;
+    this.#hasDone ||= answers.some(({ failure }) => failure === null);
     const overBudget: PendingCall[] = [];
     for (const { sequence, value, failure, ranMs } of answers) {
       const outstanding = this.#outstanding.take(sequence);
@@ -238,11 +237,9 @@ export class WorkerLink {
   }
 
   #lost(sequence: number, code: 'database_timeout' | 'database_error'): ApiError {
-    const mayHaveRun = this.#thread.lastStarted >= sequence;
-    if (mayHaveRun && this.#settings.role === 'writer') {
-      return new ApiError(code, 'the database does not answer: the outcome is unknown');
-    }
-    return new ApiError(code, 'the database does not answer; nothing was changed');
+    const isUnknown = this.#settings.role === 'writer' && this.#thread.lastStarted >= sequence;
+    const outcome = isUnknown ? ': the outcome is unknown' : '; nothing was changed';
+    return new ApiError(code, `the database does not answer${outcome}`);
   }
 
   #onExit(): void {

@@ -82,6 +82,11 @@ export class WorkerPool {
     return fault ?? null;
   }
 
+  /** Whether a thread has used the file: the disk answers. */
+  get hasUsedFile(): boolean {
+    return this.#writer.hasDone || this.#readers.some(({ hasDone }) => hasDone);
+  }
+
   read(call: NewCall): Promise<unknown> {
     this.#beginSweeping();
     return new Promise((resolve, reject) => this.#lanes.add({ ...call, resolve, reject }));

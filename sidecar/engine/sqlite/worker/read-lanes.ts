@@ -74,7 +74,7 @@ export class ReadLanes {
       this.#quick.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
       this.#sentAt = now;
     }
-    const helpAfterMs = this.#quick.isStarting ? HELP_STARTING_MS : HELP_AFTER_MS;
+    const helpAfterMs = this.#quick.hasDone ? HELP_AFTER_MS : HELP_STARTING_MS;
     if (this.#quickQueue.length === 0 || now - this.#sentAt < helpAfterMs) return;
     const helper = this.#slow.find((link) => link.outstanding === 0);
     helper?.send(this.#quickQueue.splice(0, MAX_BATCH), budgetMs);
