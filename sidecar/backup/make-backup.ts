@@ -71,7 +71,7 @@ export function sendNewest(options: SendOptions): Promise<SentResult> {
 
 async function sendKept(kept: KeptBackup | null, options: SendOptions): Promise<SentResult> {
   const { folder, signal } = options;
-  if (kept === null) throw new MoveRefused(`there is no backup in ${folder} to send`);
+  if (kept === null) throw new MoveRefused(`there is no backup in ${folder} to send: make one with backup`);
   try {
     return await withBackupFolder(folder, () => send(kept, options));
   } catch (error) {

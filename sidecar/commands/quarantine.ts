@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { ApiError } from '#protocol/errors.ts';
-import { ConfigError } from '../config/config-error.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
 import { openEngine } from '../engine/open.ts';
 import type { QuarantinedObject } from '../engine/schema-calls.ts';
@@ -8,6 +6,7 @@ import { Quarantine, tablesFirst } from '../schema/quarantine.ts';
 import { UsageError } from './arguments.ts';
 import type { CommandIo } from './command-process.ts';
 import { alignedLines } from './lines.ts';
+import { checkThere } from './with-engine.ts';
 
 const USAGE = 'expected: quarantine list, quarantine restore [ID…] or quarantine purge [ID…]; no ID means all';
 
@@ -25,9 +24,7 @@ export async function runQuarantine(
   if (action === 'list' && idTexts.length > 0) throw new UsageError('quarantine list takes no ID');
   const ids = idTexts.map(readId);
   const { database } = config;
-  if (database.provider === 'sqlite' && !existsSync(database.file)) {
-    throw new ConfigError(`there is no database ${database.file} yet`);
-  }
+  checkThere(database);
   const now = Date.now;
   const log = (_level: string, message: string, fields: object): void =>
     io.printError(`${message} ${JSON.stringify(fields)}`);

@@ -310,7 +310,7 @@ describe('arguments that make no sense', () => {
     const folder = testFolder();
     const config = writeConfig(folder, {}, { provider: 'sqlite', file: 'none.sqlite' });
     await expect(run(runDeadLetters, ['list'], { config })).rejects.toThrow(
-      `there is no database ${join(folder, 'none.sqlite')}`,
+      `there is no database ${join(folder, 'none.sqlite')}: a start of the sidecar makes it; else check database.file`,
     );
   });
 });
