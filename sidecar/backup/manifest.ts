@@ -65,7 +65,9 @@ export function readManifest(folder: string): Manifest {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new MoveRefused(`${folder} is no complete backup: its ${MANIFEST} cannot be read (${code}); backup --list shows the backups`);
+    throw new MoveRefused(
+      `${folder} is no complete backup: its ${MANIFEST} cannot be read (${code}); backup --list shows the backups`,
+    );
   }
 }
 

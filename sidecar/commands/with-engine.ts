@@ -57,7 +57,9 @@ export function eventLine(message: string, fields: object): string {
 /** Opening a file that is not there would make it. @throws ConfigError */
 export function checkThere(database: DatabaseConfig): void {
   if (database.provider === 'sqlite' && !existsSync(database.file)) {
-    throw new ConfigError(`there is no database ${database.file}: a start of the sidecar makes it; else check database.file`);
+    throw new ConfigError(
+      `there is no database ${database.file}: a start of the sidecar makes it; else check database.file`,
+    );
   }
 }
 

@@ -9,6 +9,8 @@ it('the command makes no database where there is none', async () => {
   const folder = testFolder();
   const config = loadConfig(writeConfig(folder), {});
   const io = { print: () => {}, printError: () => {}, isForPeople: false };
-  await expect(runQuarantine(['list'], config, io)).rejects.toThrow(/there is no database .*: a start of the sidecar makes it/);
+  await expect(runQuarantine(['list'], config, io)).rejects.toThrow(
+    /there is no database .*: a start of the sidecar makes it/,
+  );
   expect(existsSync(config.dataFolder)).toBe(false);
 });

@@ -25,6 +25,8 @@ export interface View {
   /** 1440 is a desk, 390 a phone. */
   readonly width?: number;
   readonly locale?: string;
+  /** A finger in place of a mouse. */
+  readonly touch?: boolean;
 }
 
 /** A Chromium for a file of tests; each visitor has cookies of their own. */
@@ -47,9 +49,13 @@ export class TestBrowser {
   }
 
   /** A visitor: nobody is signed in. */
-  async visit(address: string, { theme = 'light', width = 1440, locale = 'en' }: View = {}): Promise<Page> {
+  async visit(
+    address: string,
+    { theme = 'light', width = 1440, locale = 'en', touch = false }: View = {},
+  ): Promise<Page> {
     const height = width < 600 ? 844 : 900;
-    const context = await this.#browser.newContext({ colorScheme: theme, viewport: { width, height }, locale });
+    const look = { colorScheme: theme, viewport: { width, height }, locale, hasTouch: touch, isMobile: touch };
+    const context = await this.#browser.newContext(look);
     context.setDefaultTimeout(PATIENCE_MS);
     this.#contexts.push(context);
     const page = await context.newPage();
