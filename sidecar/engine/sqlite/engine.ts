@@ -87,7 +87,7 @@ export class SqliteEngine implements Engine {
   }
 
   async ping(bounds: CallBounds): Promise<null> {
-    await this.#pool.read(newCall({ kind: 'ping' }, bounds));
+    await this.#pool.readOwn(newCall({ kind: 'ping' }, bounds));
     return null;
   }
 

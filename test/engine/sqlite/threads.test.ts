@@ -24,6 +24,7 @@ itIf(whyNot, 'the work of a start needs one thread, and the first find of rows a
   const own = () => threads().filter((id) => !before.has(id)).length;
   const { engine } = await openSqlite(join(testFolder(), 'game.sqlite'), 2);
   await Promise.all([
+    engine.ping(within(5000)),
     engine.cluster.listRevoked(within(5000)),
     engine.cluster.listSidecars(within(5000)),
     engine.queues.listQueues(null, within(5000)),

@@ -93,8 +93,8 @@ export class WorkerPool {
   }
 
   /**
-   * Small reads of the sidecar's own, such as those of a start. Before the first reader has started they go to an idle writer:
-   * its thread is there, and most sidecars with few finds never need another.
+   * Small reads of the sidecar's own, such as those of a start and `ping`. Before the first reader has started they go to an
+   * idle writer: its thread is there, and most sidecars with few finds never need another.
    */
   async readOwn(call: NewCall): Promise<unknown> {
     if (!this.#isWriterIdle) return this.read(call);
