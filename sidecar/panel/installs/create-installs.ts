@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Bundles } from '../bundles/bundles.ts';
 import type { ConsoleLog } from '../console/console-log.ts';
 import { needsAny } from '../http/route.ts';
@@ -11,6 +10,7 @@ import { BundleDesk } from './bundle-desk.ts';
 import { BundlePlaces } from './bundle-places.ts';
 import { InstallStore } from './install-store.ts';
 import { Installs, type InstallsOptions } from './installs.ts';
+import { serverSettled } from './server-settled.ts';
 import { StartGates } from './start-gates.ts';
 import { SwitchBook } from './switch-book.ts';
 
@@ -33,7 +33,6 @@ export interface RollbackInput {
 
 /** Job of `POST /api/bundles/rollback`, which works with the bundle tools off too. */
 export const ROLLBACK = 'bundles.rollback';
-const LOOK_MS = 50;
 
 /** Putting bundles in place, connected to the game server: its launches, its statuses and its crash records. */
 export function createInstalls(parts: InstallsParts): { readonly installs: Installs; readonly gates: StartGates } {
@@ -55,7 +54,7 @@ export function createInstalls(parts: InstallsParts): { readonly installs: Insta
     ...{ settings, store, book, desk, gates, quarantined, onTrouble, now },
     places: new BundlePlaces(settings),
     status: () => server.status(),
-    settled: (signal) => settled(server, signal),
+    settled: (signal) => serverSettled(server, settings.values.backend, signal),
   });
   server.watchStarts({ beforeLaunch: () => gates.beforeStart(), hangMs: () => gates.hangMs, note: () => gates.note });
   server.onStatus((status) => gates.take(status));
@@ -66,9 +65,4 @@ export function createInstalls(parts: InstallsParts): { readonly installs: Insta
     resume: async (job) => ({ ...(await installs.resume(job)) }),
   });
   return { installs, gates };
-}
-
-/** Neither starting nor stopping. */
-async function settled(server: ServerControl, signal: AbortSignal): Promise<void> {
-  while (['starting', 'stopping'].includes(server.status().state)) await delay(LOOK_MS, undefined, { signal });
 }
