@@ -9,8 +9,11 @@ import { openRowFile } from '#sidecar/exchange/row-file.ts';
 import { type FormatName, RowFileError } from '#sidecar/exchange/row-format.ts';
 import { MoveRefused } from '#sidecar/moving/report.ts';
 import { receiveUpload } from '../http/receive-upload.ts';
+import type { Caller } from '../http/route.ts';
+import { UploadPlaces } from '../http/upload-places.ts';
 import { PanelError } from '../panel-error.ts';
 import type { ImportAnswer } from '../shapes/database.ts';
+import { Turn } from '../turn.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { asRefusal } from './refusals.ts';
 
@@ -39,14 +42,17 @@ const TICKET_MS = 60_000;
 const MAX_TICKETS = 100;
 const MAX_SHOWN_REFUSALS = 200;
 
-/** Rows of a table as a file, out and in. One import at a time. */
+/** Files that arrive, or wait for their turn to be written. */
+const AT_ONCE = { most: 4, mostOfAnAccount: 1 };
+
+/** Rows of a table as a file, out and in. One import is checked and written at a time. */
 export class RowExchange {
   readonly #access: DatabaseAccess;
   /** Files that arrive. */
   readonly #folder: string;
   readonly #tickets = new Map<string, Ticket>();
-  /** Name of the account whose file arrives, or null. */
-  #importOf: string | null = null;
+  readonly #places = new UploadPlaces(AT_ONCE);
+  readonly #writing = new Turn();
 
   constructor(access: DatabaseAccess, folder: string) {
     this.#access = access;
@@ -91,22 +97,30 @@ export class RowExchange {
    * Receives a file, checks every line, and writes all of it or, if a line is refused, nothing. The same file sent again goes on
    * where it was cut.
    *
-   * @param judgeAgain called when the body has arrived: the account may have lost the right
+   * `run.judgeAgain` is called when the body has arrived and its turn has come: the account may have lost the right.
    */
   async import(request: IncomingMessage, wish: ImportWish, run: ImportRun): Promise<ImportAnswer> {
-    if (this.#importOf !== null) throw new PanelError('upload.busy', { detail: `of ${this.#importOf}` });
-    this.#importOf = run.username;
+    const leave = this.#places.take(run.caller);
     const path = join(this.#folder, randomBytes(8).toString('hex'));
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       await receiveUpload(request, path);
-      await run.judgeAgain();
-      return await this.#write(path, wish, run.signal);
+      return await this.#inTurn(path, wish, run);
     } catch (error) {
       throw refusalOf(error);
     } finally {
       rmSync(path, { force: true });
-      this.#importOf = null;
+      leave();
+    }
+  }
+
+  async #inTurn(path: string, wish: ImportWish, { judgeAgain, signal }: ImportRun): Promise<ImportAnswer> {
+    const giveOn = await this.#writing.take(signal);
+    try {
+      await judgeAgain();
+      return await this.#write(path, wish, signal);
+    } finally {
+      giveOn();
     }
   }
 
@@ -130,7 +144,7 @@ export class RowExchange {
 }
 
 interface ImportRun {
-  readonly username: string;
+  readonly caller: Caller;
   readonly judgeAgain: () => Promise<void>;
   readonly signal: AbortSignal;
 }

@@ -3,12 +3,12 @@ import type { Access } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { JobAnswer, JobView } from '../shapes/jobs.ts';
 import type { Permission } from '../shapes/permissions.ts';
+import { Turn } from '../turn.ts';
 import { type JobCaller, type JobKind, type JobOutcome, LANES, type Lane } from './job-kind.ts';
 import type { JobLogs } from './job-log.ts';
 import type { JobRecord, JobStore } from './job-store.ts';
 import { type AnyKind, isAllowed, mayRead } from './kind-rights.ts';
 import { LiveJob } from './live-job.ts';
-import { Turn } from './turn.ts';
 
 const MAX_QUEUED = 20;
 /** Changes of progress and message within this time are one report. */

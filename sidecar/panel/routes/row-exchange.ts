@@ -49,8 +49,8 @@ export function rowExchangeRoutes({ rowExchange }: { readonly rowExchange: RowEx
         request.subject(`${namespace}.${table}`.slice(0, 200));
         const format = FORMATS.find((known) => known === query.get('format'));
         if (format === undefined) throw new PanelError('database.request', { field: 'format', detail: 'csv or jsonl' });
-        const { username } = callerOf(request);
-        return { ...(await rowExchange.import(raw, { namespace, table, format }, { username, judgeAgain, signal })) };
+        const run = { caller: callerOf(request), judgeAgain, signal };
+        return { ...(await rowExchange.import(raw, { namespace, table, format }, run)) };
       },
     }),
   ];

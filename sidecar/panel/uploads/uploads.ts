@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Bundles } from '../bundles/bundles.ts';
 import { ofLua } from '../bundles/fx-resources.ts';
 import { announcedBytes, receiveUpload } from '../http/receive-upload.ts';
+import { UploadPlaces } from '../http/upload-places.ts';
 import { type BundlePlaces, isBundleName } from '../installs/bundle-places.ts';
 import type { Installs } from '../installs/installs.ts';
 import type { JobCaller, RunningJob } from '../jobs/job-kind.ts';
@@ -20,9 +21,7 @@ const KEPT_MS = 24 * 3_600_000;
 const MAX_OF_AN_ACCOUNT = 10;
 const MAX_BYTES = 2 * 2 ** 30;
 /** Bodies that arrive, or are inspected, at the same time. */
-const MAX_AT_ONCE = 4;
-/** A slow sender holds a place for up to an hour: the others stay free for other accounts. */
-const MAX_AT_ONCE_OF_AN_ACCOUNT = 2;
+const AT_ONCE = { most: 4, mostOfAnAccount: 2 };
 const ARCHIVE = 'upload.zip';
 
 export interface UploadsOptions {
@@ -51,8 +50,9 @@ export interface UploadInstall {
 /** Archives of bundles: received, inspected without touching the server's folder, then installed or forgotten. */
 export class Uploads {
   readonly #options: UploadsOptions;
-  /** Accounts of those that arrive now, by id. */
-  readonly #underWay = new Map<string, JobCaller>();
+  readonly #places = new UploadPlaces(AT_ONCE);
+  /** Announced bytes of those that arrive now, by id. */
+  readonly #underWay = new Map<string, number>();
 
   constructor(options: UploadsOptions) {
     this.#options = options;
@@ -77,13 +77,13 @@ export class Uploads {
   async receive(request: IncomingMessage, caller: JobCaller, judgeAgain: () => Promise<void>): Promise<Upload> {
     await this.#expire();
     const { folder, store } = this.#options;
-    this.#checkPlaces(caller);
-    const kept = store.all().reduce((sum, { bytes }) => sum + bytes, 0);
-    if (kept + announcedBytes(request) > MAX_BYTES) throw new PanelError('upload.full');
+    const leave = this.#places.take(caller);
     const id = randomBytes(12).toString('hex');
     const own = join(folder, id);
-    this.#underWay.set(id, caller);
     try {
+      const announced = announcedBytes(request);
+      if (this.#heldBytes() + announced > MAX_BYTES) throw new PanelError('upload.full');
+      this.#underWay.set(id, announced);
       mkdirSync(own, { recursive: true, mode: 0o700 });
       const { name, bytes } = await receiveUpload(request, join(own, ARCHIVE));
       await judgeAgain();
@@ -97,6 +97,7 @@ export class Uploads {
       throw error;
     } finally {
       this.#underWay.delete(id);
+      leave();
     }
   }
 
@@ -157,13 +158,10 @@ export class Uploads {
     }
   }
 
-  #checkPlaces({ accountId }: JobCaller): void {
-    const arriving = [...this.#underWay.values()];
-    const own = arriving.filter((other) => other.accountId === accountId).length;
-    if (own >= MAX_AT_ONCE_OF_AN_ACCOUNT) throw new PanelError('upload.busy', { detail: `yours: ${own}` });
-    if (arriving.length < MAX_AT_ONCE) return;
-    const names = new Set(arriving.map(({ username }) => username));
-    throw new PanelError('upload.busy', { detail: `of ${[...names].sort().join(', ')}` });
+  /** Bytes that are kept, or announced by bodies that arrive. */
+  #heldBytes(): number {
+    const kept = this.#options.store.all().reduce((sum, { bytes }) => sum + bytes, 0);
+    return [...this.#underWay.values()].reduce((sum, bytes) => sum + bytes, kept);
   }
 
   async #inspect(id: string, archiveName: string, at: number): Promise<Upload> {

@@ -333,29 +333,44 @@ describe('a body is refused', () => {
     await expect.poll(kept).toEqual(before);
   });
 
-  it('as the third of an account at once, as the fifth of all, and beyond 2 GiB in all', async () => {
+  /** So many bodies of 1,000 bytes that arrive until the returned function ends them. */
+  const opened = async (client: PanelClient, count: number) => {
+    const sent = Array.from({ length: count }, () => new PassThrough());
+    const headers = { ...multipart(client), 'content-length': '1000' };
+    const answers = sent.map((body) => client.raw<object>({ method: 'POST', path: PATH, body, headers }));
     const before = kept().length;
-    const [helper, third] = [await rig.panel.account('helper', UPLOADS), await rig.panel.account('third', UPLOADS)];
-    const opened = async (client: PanelClient, inAll: number) => {
-      const sent = [new PassThrough(), new PassThrough()];
-      const headers = { ...multipart(client), 'content-length': '1000' };
-      const answers = sent.map((body) => client.raw<object>({ method: 'POST', path: PATH, body, headers }));
-      for (const body of sent) body.write(form(zip()).subarray(0, 100));
-      await expect.poll(() => kept().length).toBe(before + inAll);
-      return async () => {
-        for (const body of sent) body.end(Buffer.alloc(900));
-        for (const { status } of await Promise.all(answers)) expect(status).toBe(400);
-      };
+    for (const body of sent) body.write(form(zip()).subarray(0, 100));
+    await expect.poll(() => kept().length).toBe(before + count);
+    return async () => {
+      for (const body of sent) body.end(Buffer.alloc(900));
+      for (const { status } of await Promise.all(answers)) expect(status).toBe(400);
     };
+  };
+
+  it('as the third of an account at once, and as the last place of all if it holds one', async () => {
+    const [helper, third] = [await rig.panel.account('helper', UPLOADS), await rig.panel.account('third', UPLOADS)];
     const busy = (detail: string) => ({ status: 409, body: { error: 'upload.busy', detail } });
     const ends = [await opened(rig.owner, 2)];
     expect(await send(form(zip()))).toMatchObject(busy('yours: 2'));
-    ends.push(await opened(helper, 4));
-    expect(await send(form(zip()), third)).toMatchObject(busy('of helper, owner'));
-    for (const end of ends) await end();
+    ends.push(await opened(helper, 1));
+    expect(await send(form(zip()), helper)).toMatchObject(busy('of helper, owner'));
     expect(await send(form(zip()), third)).toMatchObject({ status: 200 });
+    for (const end of ends) await end();
+    expect(await send(form(zip()), helper)).toMatchObject({ status: 200 });
+  });
+
+  it('beyond 2 GiB in all, with those that still arrive', async () => {
+    const held = rig.services.store.prepare('SELECT sum(bytes) AS bytes FROM uploads').get() as { bytes: number };
+    const body = form(zip());
+    insertUpload('f'.repeat(24), Date.now(), 2 * 2 ** 30 - held.bytes - 999 - body.length);
+    const full = { status: 409, body: { error: 'upload.full' } };
+    const end = await opened(rig.owner, 1);
+    expect(await send(body)).toMatchObject(full);
+    await end();
+    expect(await send(body)).toMatchObject({ status: 200 });
+    rig.services.store.prepare('DELETE FROM uploads WHERE id = ?').run('f'.repeat(24));
     insertUpload('f'.repeat(24), Date.now(), 2 * 2 ** 30 - 100);
-    expect(await send(form(zip()))).toMatchObject({ status: 409, body: { error: 'upload.full' } });
+    expect(await send(body)).toMatchObject(full);
     rig.services.store.prepare('DELETE FROM uploads WHERE id = ?').run('f'.repeat(24));
   });
 
