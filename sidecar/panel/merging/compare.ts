@@ -12,6 +12,7 @@ const MAX_COMMITS = 50;
 const MAX_FILE_LINES = 3000;
 const MAX_FILE_BYTES = 512 * 1024;
 const MAX_PATCH_BYTES = 4 * 1024 * 1024;
+const MAX_PATH_BYTES = 4096;
 
 export interface ComparedCommits {
   /** Full hashes. */
@@ -26,10 +27,11 @@ export async function compareCommits(
   repository: Repository,
   { base, head, path }: ComparedCommits,
 ): Promise<Comparison> {
+  if (path !== null) checkPath(path);
   const mergeBase = await repository.mergeBase(base, head);
   const sides = [mergeBase ?? base, head] as const;
   const all = await changedFiles(repository, sides, path === null ? [] : [path]);
-  if (path !== null && all.length === 0) throw new PanelError('bundleTools.path', { field: 'path' });
+  if (path !== null && all.length === 0) throw pathRefused('expected a file that differs');
   const files = all.slice(0, MAX_FILES);
   const conflicts = new Set(mergeBase === null ? [] : (await mergeTree(repository, base, head)).conflicts);
   const hunks = await hunksOf(repository, sides, files);
@@ -40,6 +42,17 @@ export async function compareCommits(
     commits: await commitsBetween(repository, base, head),
     more: all.length > files.length || compared.some((file) => file.hunks === null),
   };
+}
+
+/** Git ends with a fault for paths that lead out of its tree. */
+function checkPath(path: string): void {
+  const isBad = path.split('/').some((part) => part === '' || part === '.' || part === '..');
+  if (isBad || path.includes('\0')) throw pathRefused('expected a path from the root of the repository');
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw pathRefused(`expected at most ${MAX_PATH_BYTES} bytes`);
+}
+
+function pathRefused(detail: string): PanelError {
+  return new PanelError('bundleTools.path', { field: 'path', detail });
 }
 
 function shownFile(file: ChangedFile, hunks: ComparedFile['hunks'], conflicts: ReadonlySet<string>): ComparedFile {

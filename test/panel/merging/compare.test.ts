@@ -88,6 +88,17 @@ describe('a comparison', () => {
     });
   });
 
+  it.each(['', ' ', '/', '/etc/passwd', '..', '../a.txt', 'a/../a.txt', './a.txt', 'a.txt/', 'a\0b', 'x'.repeat(5000)])(
+    'refuses a path that no repository has: %j',
+    async (path) => {
+      const repository = await newRepository();
+      const root = await commit(repository, { 'a.txt': 'x\n' }, null);
+      const head = await commit(repository, { 'a.txt': 'y\n' }, root);
+      const compared = compareCommits(repository, { base: root, head, path });
+      await expect(compared).rejects.toMatchObject({ key: 'bundleTools.path', details: { field: 'path' } });
+    },
+  );
+
   it('takes no line of a file for the head of another file or hunk', async () => {
     const repository = await newRepository();
     const evil = 'diff --git a/x b/x\n@@ -1,2 +1,2 @@\n-- a\n++ b\n';
