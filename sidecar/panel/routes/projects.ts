@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Caller, needs, type PanelRoute, route } from '../http/route.ts';
 import { ROLLBACK } from '../installs/create-installs.ts';
 import type { Installs } from '../installs/installs.ts';
+import { checkPutFields } from '../installs/put-fields.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { HostPolicy } from '../network/host-policy.ts';
 import { PanelError } from '../panel-error.ts';
@@ -146,6 +147,7 @@ function installRoutes({ settings, jobs, projects, projectStore, installs }: Pro
         request.subject(given.slice(0, 100));
         const project = projects.find(given);
         const build = readBuild(chosen ?? null);
+        checkPutFields(rest, installs.places.root().backend);
         const status = jobs.start('projects.build', { name: project.name, ...rest }, callerOf(request));
         // The job begins after this answer, and reads it.
         if (chosen !== undefined) projectStore.change(project.name, { build });

@@ -9,6 +9,7 @@ import { announcedBytes, receiveUpload } from '../http/receive-upload.ts';
 import { UploadPlaces } from '../http/upload-places.ts';
 import { type BundlePlaces, isBundleName } from '../installs/bundle-places.ts';
 import type { Installs } from '../installs/installs.ts';
+import { checkPutFields } from '../installs/put-fields.ts';
 import type { JobCaller, RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import type { InstallOutcome } from '../shapes/installs.ts';
@@ -111,17 +112,28 @@ export class Uploads {
     return { name: taken.name, version };
   }
 
-  /** @throws PanelError `bundleTools.unknown` for an upload of another account, or a folder that it does not have; `bundles.name` */
+  /**
+   * @throws PanelError `bundleTools.unknown` for an upload of another account, or a folder that it does not have; `bundles.name`,
+   * `bundleTools.from`, `bundleTools.keep`, `bundleTools.category`
+   */
   check({ upload, bundles }: UploadInstall, { accountId }: Pick<JobCaller, 'accountId'>): void {
     void this.#expire();
     const stored = this.#own(upload, accountId);
-    const names = new Set<string>();
-    for (const { from, name } of bundles) {
-      if (!stored.upload.bundles.some((bundle) => bundle.from === from)) {
+    const { backend } = this.#options.places.root();
+    const [names, folders] = [new Set<string>(), new Set<string>()];
+    for (const [index, bundle] of bundles.entries()) {
+      const { from, name } = bundle;
+      checkPutFields(bundle, backend, `bundles.${index}.`);
+      if (!stored.upload.bundles.some((known) => known.from === from)) {
         throw new PanelError('bundleTools.unknown', { field: 'from' });
       }
       if (!isBundleName(name) || names.has(name.toLowerCase())) throw new PanelError('bundles.name', { field: 'name' });
       names.add(name.toLowerCase());
+      if (folders.has(from)) {
+        const detail = 'expected each folder once: send the archive again for a second bundle of it';
+        throw new PanelError('bundleTools.from', { field: `bundles.${index}.from`, detail });
+      }
+      folders.add(from);
     }
   }
 

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, copyFileSync, fsyncSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isInnerPath } from '../installs/entry-rules.ts';
 import { PanelError } from '../panel-error.ts';
 import { entriesBelow, hashFile, packHashes } from './file-list.ts';
 import type { Report } from './task.ts';
@@ -55,8 +56,9 @@ export async function sealFolder({ folder, carry }: SealInput, report: Report): 
   return { files: packHashes(hashes), count: hashes.size, bytes, carried };
 }
 
-/** A link in the way of the path is not followed: the file is then not carried. */
+/** A path that leads out of the bundle, or through a link, is not followed: the file is then not carried. */
 function carryOver(from: string, to: string, path: string): boolean {
+  if (!isInnerPath(path)) return false;
   const parts = path.split('/');
   const isPlain = parts.every((_part, index) => {
     const stats = lstatSync(join(from, ...parts.slice(0, index + 1)), { throwIfNoEntry: false });

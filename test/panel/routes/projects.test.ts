@@ -272,6 +272,15 @@ describeIf(noGitServer, 'source projects', () => {
     expect(await project('bad')).toBeUndefined();
   });
 
+  it.each([
+    ['keep', { keep: ['a.lua', '../own/main.js'] }, 'keep.1'],
+    ['keep', { keep: ['/etc/passwd'] }, 'keep.0'],
+    ['category', { category: 'jobs' }, 'category'],
+  ])('are not built with a bad %s: %j', async (key, changes, field) => {
+    const answer = await act('build', { name: 'shop', apply: 'now', install: true, ...changes });
+    expect(answer).toMatchObject({ status: 400, body: { error: `bundleTools.${key}`, field } });
+  });
+
   it('send a token to addresses below its account alone', async () => {
     await owner.post(`${BASE}/accounts/save`, {
       name: 'narrow',

@@ -475,6 +475,11 @@ describe('uploads belong to their account', () => {
 
 describe('a field is refused by its name, and nothing is installed', () => {
   const chosen = { from: 'shop', name: 'fields' };
+  let upload: string;
+
+  beforeAll(async () => {
+    upload = (await send(form(zipOf(bundleOf('1.0.0'), 'shop/')))).body.upload.id;
+  });
   const cases: readonly (readonly [string, object, string, string])[] = [
     ['an upload that is no text', { upload: 7 }, 'bundleTools.upload', 'upload'],
     ['an upload left out', { upload: undefined }, 'bundleTools.upload', 'upload'],
@@ -509,6 +514,21 @@ describe('a field is refused by its name, and nothing is installed', () => {
       'bundleTools.keep',
       'bundles.0.keep.0',
     ],
+    ...['../x', '/etc/x', 'a/../../x', './x', 'a//x', 'a/', '', '..', 'a\0b', 'a\\b'].map(
+      (path) =>
+        [
+          `a kept path that leads nowhere in the bundle: ${JSON.stringify(path)}`,
+          { bundles: [chosen, { ...chosen, name: 'other', keep: ['a.lua', path] }] },
+          ...['bundleTools.keep', 'bundles.1.keep.1'],
+        ] as [string, object, string, string],
+    ),
+    ['a category', { bundles: [{ ...chosen, category: 'jobs' }] }, 'bundleTools.category', 'bundles.0.category'],
+    [
+      'a folder for two bundles',
+      { bundles: [chosen, { ...chosen, name: 'other' }] },
+      'bundleTools.from',
+      'bundles.1.from',
+    ],
     ['apply left out', { apply: undefined }, 'bundleTools.apply', 'apply'],
     ['another apply', { apply: 'tomorrow' }, 'bundleTools.apply', 'apply'],
     ['overwrite as text', { overwrite: 'true' }, 'bundleTools.overwrite', 'overwrite'],
@@ -517,7 +537,7 @@ describe('a field is refused by its name, and nothing is installed', () => {
   ];
 
   it.each(cases)('%s', async (_what, change, error, field) => {
-    const body = { upload: 'x', bundles: [chosen], apply: 'now', ...change };
+    const body = { upload, bundles: [chosen], apply: 'now', ...change };
     const answer = await rig.owner.post(`${PATH}/install`, body);
     expect([answer.status, answer.body.error, answer.body.field]).toEqual([400, error, field]);
     expect(answer.body.detail).toEqual(expect.stringMatching(/./));
