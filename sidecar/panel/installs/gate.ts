@@ -28,6 +28,8 @@ export interface GateOptions {
 
 const START_MS = 60_000;
 const LOOK_MS = 50;
+/** Longest wait for the line of a reported failure. */
+const LINE_MS = 1000;
 
 /** Watches the server and its bundles after a switch, until the new versions have proven themselves or have not. */
 export class Gate {
@@ -40,6 +42,7 @@ export class Gate {
   /** Resolves with the verdict. */
   readonly verdict = this.#decided.promise;
   #allUpAt: number | null = null;
+  #failedAt: number | null = null;
   #isOver = false;
   #isLooking = false;
   /** Process of the watched run. */
@@ -86,10 +89,7 @@ export class Gate {
     const states = expected.map((name) => [name, this.#stateOf(name, bundles)] as const);
     const failed = states.find(([, state]) => state === 'failed');
     if (failed !== undefined) {
-      this.#decide({
-        type: 'failed',
-        reason: `${failed[0]} failed: ${this.#watch.failureOf(failed[0]) ?? 'see the console'}`,
-      });
+      this.#judgeFailed(failed[0]);
       return;
     }
     if (this.#serverUpAt === null) return;
@@ -102,6 +102,15 @@ export class Gate {
     else if (now - this.#serverUpAt >= startMs) {
       this.#decide({ type: 'failed', reason: `${down[0]} was not up within ${startMs / 1000} s` });
     }
+  }
+
+  /** The report of the bundles and the console come by two pipes: the line may be the later one. */
+  #judgeFailed(name: string): void {
+    const reason = this.#watch.failureOf(name);
+    const now = performance.now();
+    this.#failedAt ??= now;
+    if (reason === null && now - this.#failedAt < LINE_MS) return;
+    this.#decide({ type: 'failed', reason: `${name} failed: ${reason ?? 'see the console'}` });
   }
 
   #stateOf(name: string, bundles: readonly BundleInfo[]): 'up' | 'down' | 'failed' {

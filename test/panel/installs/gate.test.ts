@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Gate, type Verdict } from '#panel/installs/gate.ts';
+import type { GateLines } from '#panel/installs/line-watch.ts';
 import type { BundleInfo, BundleState } from '#panel/shapes/bundles.ts';
+import type { ConsoleLine } from '#panel/shapes/console.ts';
 import type { ServerStatus } from '#panel/shapes/server.ts';
 
 type Seen = Pick<ServerStatus, 'state' | 'pid' | 'hungSince' | 'exit' | 'failure'>;
@@ -64,4 +66,31 @@ it('decides once, with the first thing that it sees', async () => {
   gate.take({ ...UP, state: 'crashed', exit: { code: 9, signal: null, reason: 'crash' } });
   gate.end();
   expect(verdicts).toEqual([{ type: 'hung', reason: 'the server did not answer' }]);
+});
+
+it('names the line of a failure that comes after its report', async () => {
+  let tell: Parameters<GateLines['onLines']>[0] = () => {};
+  let looks = 0;
+  const late = new Gate({
+    ...{ backend: 'standalone', expected: ['shop'], gateMs: 60_000 },
+    lines: {
+      onLines: (listener) => {
+        tell = listener;
+        return () => {};
+      },
+    },
+    list: async () => {
+      looks += 1;
+      return [{ name: 'shop', state: 'failed' } as BundleInfo];
+    },
+    onVerdict: () => {},
+  });
+  await expect.poll(() => looks, { interval: 10 }).toBeGreaterThan(1);
+  tell([{ stream: 'out', text: 'FAILED  shop: Error: no goods' } as ConsoleLine]);
+  expect(await late.verdict).toEqual({ type: 'failed', reason: 'shop failed: Error: no goods' });
+});
+
+it('waits for no line of a failure without end', async () => {
+  state = 'failed';
+  expect(await gate.verdict).toEqual({ type: 'failed', reason: 'shop failed: see the console' });
 });
