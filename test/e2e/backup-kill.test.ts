@@ -12,7 +12,7 @@ import { testFolder } from '../support/test-folder.ts';
 /** Backup and restore are killed at their steps. The same command then does all of it, and nothing half is ever taken for whole. */
 
 /** Ten processes, and leases of killed ones. */
-const SLOW_MS = 180_000;
+const SLOW_MS = 600_000;
 const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
 const AT_OPENING = new URL('../support/kill-at-opening.ts', import.meta.url).href;
 const AT_STATEMENT = new URL('../support/kill-at-statement.ts', import.meta.url).href;
