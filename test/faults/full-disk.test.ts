@@ -267,8 +267,9 @@ function defineCases(): void {
 
     it('refuses what it cannot store, restores and undoes with room', async () => {
       sidecar = await start();
-      await expect.poll(() => logged('listening')).toBeDefined();
-      panel = new PanelClient(String(sidecar.log.find(({ service }) => service === 'panel')?.address));
+      const panelLine = () => sidecar.log.find(({ service }) => service === 'panel');
+      await expect.poll(panelLine).toBeDefined();
+      panel = new PanelClient(String(panelLine()?.address));
       await panel.login('owner', PASSWORD);
       const { client } = sidecar;
       const who = async () => Number((await client.must<{ count: number }>('count', GAME)).count);
