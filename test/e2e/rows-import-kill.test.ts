@@ -22,15 +22,21 @@ it('has every row once, however often the command is killed', async () => {
   writeFileSync(file, `line\r\n${Array.from({ length: count }, (_, i) => `${i}\r\n`).join('')}`);
   const args = ['rows', 'import', '--namespace', namespace, '--table', 'lines', '--file', file, '--config', configFile];
   const rowsThere = async () => Number((await client.call('count', { namespace, table: 'lines' })).result.count);
+  // On a busy machine one may end well before it is killed; sent once more it would be another import.
+  let isWhole = false;
   for (const killAt of [1, 2000, 4500]) {
+    if (isWhole) break;
     const child = spawn(process.execPath, [SIDECAR_MAIN, ...args], { stdio: 'ignore' });
     const ended = once(child, 'close');
     while ((await rowsThere()) < killAt && child.exitCode === null) await setImmediate();
     child.kill('SIGKILL');
     await ended;
+    isWhole = child.exitCode === 0;
   }
-  const last = spawn(process.execPath, [SIDECAR_MAIN, ...args], { stdio: 'ignore' });
-  expect(await once(last, 'close')).toEqual([0, null]);
+  if (!isWhole) {
+    const last = spawn(process.execPath, [SIDECAR_MAIN, ...args], { stdio: 'ignore' });
+    expect(await once(last, 'close')).toEqual([0, null]);
+  }
   expect(await rowsThere()).toBe(count);
   const { result } = await client.call('aggregate', {
     ...{ namespace, table: 'lines', groupBy: ['line'], values: [{ as: 'n', fn: 'count' }] },
