@@ -79,12 +79,6 @@ export class EntryRules {
   }
 }
 
-/** A relative path with `/` between its parts that leads out of no folder. */
-export function isInnerPath(path: string): boolean {
-  if (/[\0\\]/.test(path)) return false;
-  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-}
-
 /** Equal for paths that some file system takes for the same. */
 export function foldPath(path: string): string {
   return path.normalize('NFD').toUpperCase().toLowerCase().normalize('NFC');

@@ -1,6 +1,6 @@
+import { isInnerPath } from '../inner-path.ts';
 import { PanelError } from '../panel-error.ts';
 import type { Backend } from '../shapes/server.ts';
-import { isInnerPath } from './entry-rules.ts';
 
 interface PutFields {
   readonly keep?: readonly string[] | undefined;

@@ -1,3 +1,4 @@
+import { isTreePath } from '../inner-path.ts';
 import { PanelError } from '../panel-error.ts';
 import type { ComparedFile, Comparison } from '../shapes/merging.ts';
 import type { ProjectCommit } from '../shapes/sources.ts';
@@ -46,8 +47,7 @@ export async function compareCommits(
 
 /** Git ends with a fault for paths that lead out of its tree. */
 function checkPath(path: string): void {
-  const isBad = path.split('/').some((part) => part === '' || part === '.' || part === '..');
-  if (isBad || path.includes('\0')) throw pathRefused('expected a path from the root of the repository');
+  if (!isTreePath(path)) throw pathRefused('expected a path from the root of the repository');
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw pathRefused(`expected at most ${MAX_PATH_BYTES} bytes`);
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, copyFileSync, fsyncSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isInnerPath } from '../installs/entry-rules.ts';
+import { isInnerPath } from '../inner-path.ts';
 import { PanelError } from '../panel-error.ts';
 import { entriesBelow, hashFile, packHashes } from './file-list.ts';
 import type { Report } from './task.ts';
