@@ -45,10 +45,10 @@ export interface RemoteRestore {
 export async function runRemoteRestore(options: RemoteRestore, io: MoveIo): Promise<boolean> {
   const start = readRecoveryStart(options.config, io.environment);
   const { remote } = start.backup;
-  if (remote === null)
-    throw new ConfigError(
-      `${options.config}: expected backup.remote, got none: write the place of the backups there (docs/backup.md)`,
-    );
+  if (remote === null) {
+    const advice = 'write the place of the backups there (docs/backup.md)';
+    throw new ConfigError(`${options.config}: expected backup.remote, got none: ${advice}`);
+  }
   if (options.from === 'litestream' && !options.list) return fromLitestream(options, start, io);
   if (remote.type !== options.from) throw new UsageError(`--from: backup.remote is of type ${remote.type}`);
   const backups = await RemoteBackups.open(start, io.environment);

@@ -246,7 +246,7 @@ it('kill -9 in the middle leaves nothing that looks complete, and the next run e
   await whole.stop();
 });
 
-/** The command has niceness 10: among ten others that compute it loads its program with a hundredth of a processor. */
+/** The command has niceness 10: beside others that compute it takes long to load its program. */
 const NICE_MS = 150_000;
 
 describe('the schedule of a running sidecar', { timeout: NICE_MS + 30_000 }, () => {

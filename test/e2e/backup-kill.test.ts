@@ -11,7 +11,7 @@ import { testFolder } from '../support/test-folder.ts';
 
 /** Backup and restore are killed at their steps. The same command then does all of it, and nothing half is ever taken for whole. */
 
-/** Ten processes, and leases of killed ones. */
+/** Ten processes of a low priority, and leases of killed ones. */
 const SLOW_MS = 600_000;
 const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
 const AT_OPENING = new URL('../support/kill-at-opening.ts', import.meta.url).href;

@@ -46,10 +46,10 @@ export class RemoteBackups {
   static async open(options: RemoteOptions, environment: NodeJS.ProcessEnv): Promise<RemoteBackups> {
     const { file, backup } = options;
     const { remote } = backup;
-    if (remote === null)
-      throw new ConfigError(
-        `${file}: backup.remote: expected a place for backups, got none: docs/backup.md shows how to set it`,
-      );
+    if (remote === null) {
+      const advice = 'docs/backup.md shows how to set it';
+      throw new ConfigError(`${file}: backup.remote: expected a place for backups, got none: ${advice}`);
+    }
     return new RemoteBackups(options, await openRemote(remote, file, environment));
   }
 

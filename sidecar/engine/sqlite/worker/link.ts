@@ -62,7 +62,6 @@ export class WorkerLink {
   /** `close` did not wait for the thread. */
   #isGivenUp = false;
   #isDiskFull = false;
-  /** Whether the thread has done a call. */
   #hasDone = false;
   #opened = Promise.withResolvers<string | null>();
   #closed = Promise.withResolvers<void>();
@@ -96,6 +95,7 @@ export class WorkerLink {
     return this.#thread.isStarted;
   }
 
+  /** Whether the thread has done a call: it has used the file. */
   get hasDone(): boolean {
     return this.#hasDone;
   }
