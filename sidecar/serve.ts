@@ -67,7 +67,11 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   const engineLog: EngineLog = (level, message, fields) => log[level](message, fields);
   const instance = Instance.open(config.dataFolder);
   const engineClocks = { now, ...(options.monotonicNow && { monotonicNow: options.monotonicNow }) };
-  const engine = await openEngine(config.database, { log: engineLog, ...engineClocks, instance: () => instance.id });
+  const expiryNow = (): number => neighbours.expiryNow;
+  const engine = await openEngine(config.database, {
+    ...{ log: engineLog, ...engineClocks, expiryNow },
+    instance: () => instance.id,
+  });
   const keys = keyMarks(config.keys);
   const neighbours = new Neighbours({ instance, engine, version: VERSION, keys, ...engineClocks, log: engineLog });
   const revocations = new Revocations({ engine, kids: config.keys.map(({ kid }) => kid), log: engineLog });
@@ -78,7 +82,9 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
   let continuous: ContinuousBackup | null = null;
   try {
     continuous = await ContinuousBackup.start(config, process.env, engineLog);
-    writeBehind = await startWriteBehind({ ...base, instance: () => instance.id });
+    // Queued writes are applied as soon as the queue is open, and their keys may be known to the others.
+    await Promise.all([revocations.begin(), neighbours.lookFirst()]);
+    writeBehind = await startWriteBehind({ ...base, expiryNow, instance: () => instance.id });
     const buffer = writeBehind?.buffer ?? null;
     const gate = new NamespaceGate();
     const handlers = createHandlers(base, buffer, gate);
@@ -108,7 +114,6 @@ export async function serve(options: ServeOptions): Promise<RunningSidecar> {
       backup: backupReport(config, now, continuous),
       panelGauges: panel === null ? [] : panelGauges(() => panel?.services ?? null),
     };
-    await Promise.all([revocations.begin(), neighbours.lookFirst()]);
     const api = await startApi({ ...clocks, monotonicNow, ...served });
     apiAddress = api.address;
     neighbours.begin(api.address);

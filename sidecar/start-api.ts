@@ -179,6 +179,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
         backup: () => options.backup?.health(),
       }),
     },
+    ...(neighbours && { expiryNow: () => neighbours.expiryNow }),
     ...(shared && { sharedNonce: (envelope) => shared.of(envelope) }),
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
   });

@@ -17,6 +17,8 @@ export interface WriteBehindParts {
   readonly instance: () => string;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Epoch milliseconds by which idempotency records have expired. */
+  readonly expiryNow: () => number;
   readonly log: EngineLog;
 }
 
@@ -36,6 +38,7 @@ export async function startWriteBehind(parts: WriteBehindParts): Promise<Running
   try {
     const buffer = await WriteBuffer.open({
       ...{ engine: parts.engine, catalog: parts.catalog, journal, pending, clock, log },
+      expiryNow: parts.expiryNow,
       config: config.writeBehind,
       statementTimeoutMs: config.database.statementTimeoutMs,
     });

@@ -69,6 +69,8 @@ export class Neighbours {
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** Monotonic milliseconds of the last written row. */
   #beatenAt = Number.NEGATIVE_INFINITY;
+  /** Epoch milliseconds: the clock of the living sidecar that is furthest behind, at the last look. */
+  #slowest = Number.POSITIVE_INFINITY;
 
   constructor(options: NeighboursOptions) {
     this.#options = options;
@@ -123,6 +125,14 @@ export class Neighbours {
    */
   get knownSince(): number {
     return this.#options.now() - (this.#monotonic() - this.#knownSince);
+  }
+
+  /**
+   * Epoch milliseconds by which what all sidecars share has expired: by this clock, or that of a living sidecar that is further
+   * behind. A sidecar whose clock is ahead, or that was stopped for long, takes nothing from the others.
+   */
+  get expiryNow(): number {
+    return Math.min(this.#options.now(), this.#slowest);
   }
 
   /** Resolves when the running look at the others has ended, however it did. */
@@ -230,6 +240,8 @@ export class Neighbours {
       this.#tellChange(before?.state, sighting);
       if (now - sighting.since > FORGOTTEN_MS) void this.#drop(row).catch(() => {});
     }
+    const living = this.others().filter(({ isAlive }) => isAlive);
+    this.#slowest = Math.min(...living.map(({ seenAt }) => seenAt));
   }
 
   #tellChange(before: Sighting['state'] | undefined, sighting: Sighting): void {

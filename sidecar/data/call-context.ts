@@ -11,6 +11,8 @@ export interface CallContext {
   readonly deadline: number;
   /** Epoch milliseconds at which the call began. */
   readonly now: number;
+  /** Epoch milliseconds by which idempotency records have expired; default `now`. */
+  readonly expiryNow?: number;
   readonly timing: CallTiming;
   /** Recorded with a write that has no idempotency key; absent if no other sidecar accepts the request. */
   readonly sharedNonce?: SharedNonce | null;

@@ -23,7 +23,7 @@ export function slotOf(operation: OperationName, payload: KeyedPayload, context:
     key: idempotencyKey,
     // Properties that are left out are absent in a payload that was parsed.
     fingerprint: fingerprint(operation, payload as unknown as Writable),
-    now: context.now,
+    now: context.expiryNow ?? context.now,
     expiresAt: context.now + IDEMPOTENCY_MEMORY_MS,
   };
 }
@@ -32,10 +32,10 @@ export function slotOf(operation: OperationName, payload: KeyedPayload, context:
 export function slotOfNonce(
   shared: SharedNonce,
   namespace: string,
-  { kid, now }: Pick<CallContext, 'kid' | 'now'>,
+  { kid, now, expiryNow = now }: Pick<CallContext, 'kid' | 'now' | 'expiryNow'>,
 ): IdempotencySlot {
   const { fingerprint, expiresAt } = shared;
-  return { kid, namespace, key: keyOfNonce(shared), fingerprint, now, expiresAt };
+  return { kid, namespace, key: keyOfNonce(shared), fingerprint, now: expiryNow, expiresAt };
 }
 
 /** @throws ApiError `unauthorized` for a nonce of another request */

@@ -100,7 +100,7 @@ export class Writes {
     const slot = slotOfNonce(sharedNonce, payload.namespace, context);
     const isQueued = payload.durability === undefined && this.#options.queue?.isBuffered(payload.namespace) === true;
     // A queued write may be applied long after the request has expired everywhere.
-    return isQueued ? { ...slot, expiresAt: Math.max(slot.expiresAt, slot.now + IDEMPOTENCY_MEMORY_MS) } : slot;
+    return isQueued ? { ...slot, expiresAt: Math.max(slot.expiresAt, context.now + IDEMPOTENCY_MEMORY_MS) } : slot;
   }
 
   #run(call: Call, mayWait: boolean): Promise<string> {

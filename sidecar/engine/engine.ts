@@ -40,8 +40,10 @@ export interface Capabilities {
 /** Options of an open engine. */
 export interface EngineOptions {
   readonly log: EngineLog;
-  /** Epoch milliseconds; decides when idempotency records expire. */
+  /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Epoch milliseconds by which idempotency records expire; default `now`. */
+  readonly expiryNow?: () => number;
   /** Milliseconds that never go back, for the leases of others; default `performance.now`. */
   readonly monotonicNow?: () => number;
   /** Id of the sidecar, which owns its leases; default a random one, for a command. */

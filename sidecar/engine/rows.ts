@@ -110,7 +110,7 @@ export interface IdempotencySlot {
   readonly key: string;
   /** SHA-256 of the operation and its canonical payload, hex. */
   readonly fingerprint: string;
-  /** Epoch milliseconds; a record that has expired at this time counts as absent. */
+  /** Epoch milliseconds by the clock furthest behind; a record that has expired at this time counts as absent. */
   readonly now: number;
   /** Epoch milliseconds. */
   readonly expiresAt: number;

@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly requestTimeoutMs: number;
   readonly now: () => number;
   readonly monotonicNow: () => number;
+  /** Epoch milliseconds by which idempotency records have expired; default `now`. */
+  readonly expiryNow?: () => number;
   /** Nonce to record with what the request changes, if other sidecars accept it too. @throws ApiError */
   sharedNonce?(envelope: RequestEnvelope): CallContext['sharedNonce'];
   onAnswered(call: AnsweredCall): void;
@@ -198,6 +200,7 @@ export class Call<Op extends OperationName> {
       allowUnfilteredWrites: key.allowUnfilteredWrites,
       deadline: this.#deadline,
       now: options.now(),
+      ...(options.expiryNow && { expiryNow: options.expiryNow() }),
       timing: this.#timing,
       sharedNonce,
     });

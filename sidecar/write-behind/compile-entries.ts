@@ -22,6 +22,7 @@ interface CompilerOptions {
   readonly engine: { readonly capabilities: Capabilities; readonly schemas: Pick<SchemaCalls, 'readSchema'> };
   readonly catalog: Pick<SchemaCatalog, 'get' | 'table' | 'forget'>;
   readonly journal: Pick<Journal, 'read'>;
+  readonly expiryNow?: () => number;
 }
 
 export interface CompiledEntries {
@@ -70,7 +71,7 @@ export class EntryCompiler {
     const missing = pending.filter(({ compiled }) => compiled === null);
     const read = missing.length === 0 ? [] : await this.#options.journal.read(missing);
     let next = 0;
-    return pending.map(({ compiled }) => compiled ?? textOf(read[next++] as JournalEntry));
+    return pending.map(({ compiled }) => compiled ?? textOf(read[next++] as JournalEntry, this.#options.expiryNow));
   }
 
   async #compiled(known: readonly (EntryText | QueuedEntry)[], bounds: CallBounds): Promise<QueuedEntry[]> {
@@ -180,22 +181,27 @@ function targetsOf({ work }: QueuedEntry): TableTarget[] {
   return work.parts.flatMap((part) => ('write' in part.work ? [part.work.target] : []));
 }
 
-function textOf(entry: JournalEntry): EntryText {
+function textOf(entry: JournalEntry, expiryNow?: () => number): EntryText {
   const { position, id, retryOf, kid, op, payload, time, key, pending } = entry;
-  const claim = key && claimOf({ ...entry, key }, acknowledgement(id, pending));
+  const claim = key && claimOf({ ...entry, key }, acknowledgement(id, pending), expiryNow);
   return {
     ...{ position, letterId: retryOf ?? id, isRetry: retryOf !== null, kid, op, payload, time },
     ...(claim && { claim }),
   };
 }
 
-/** Counts from the moment of the acknowledgement, as the journal's own memory of keys does. */
+/**
+ * Counts from the moment of the acknowledgement, as the journal's own memory of keys does; by the clock of another sidecar
+ * that is further behind, if there is one.
+ */
 export function claimOf(
   { kid, namespace, time, key }: Pick<JournalEntry, 'kid' | 'namespace' | 'time'> & { readonly key: EntryKey },
   answer: string,
+  expiryNow?: () => number,
 ): SlotClaim {
   const { key: name, fingerprint, expiresAt } = key;
-  return { slot: { kid, namespace, key: name, fingerprint, now: time, expiresAt }, answer };
+  const now = Math.min(time, expiryNow?.() ?? time);
+  return { slot: { kid, namespace, key: name, fingerprint, now, expiresAt }, answer };
 }
 
 function isWriteName(op: string): op is WriteName {

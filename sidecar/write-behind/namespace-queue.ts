@@ -158,7 +158,7 @@ export class NamespaceQueue {
     const { kid, op, payload, time, key } = write;
     const letterId = journal.idOf(position);
     const answer = journal.answerOf(position, pending);
-    const claim = key && claimOf({ kid, namespace: this.namespace, time, key }, answer);
+    const claim = key && claimOf({ kid, namespace: this.namespace, time, key }, answer, this.#world.expiryNow);
     const compiled = work && {
       ...{ position, letterId, isRetry: false, kid, op, payload, time, work },
       ...(claim && { claim }),

@@ -16,6 +16,8 @@ export interface QueueWorld {
   readonly config: WriteBehindConfig;
   readonly statementTimeoutMs: number;
   readonly clock: Clock;
+  /** Epoch milliseconds by which idempotency records have expired; default: by the clock. */
+  readonly expiryNow?: () => number;
   readonly log: EngineLog;
   /** 0 to 1, for jitter. */
   readonly random: () => number;

@@ -9,7 +9,7 @@ export interface SidecarRow {
   /** Where its API listens. */
   readonly url: string;
   readonly version: string;
-  /** Epoch milliseconds by its own clock: to be shown, and another one each time. Never compared with another clock. */
+  /** Epoch milliseconds by its own clock, and another one each time. Tells what has expired for it, never whether it lives. */
   readonly seenAt: number;
 }
 

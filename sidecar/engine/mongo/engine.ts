@@ -90,7 +90,7 @@ export class MongoEngine implements Engine {
     this.leases = new Leases(this.cluster, leasesOptions(options));
     this.#lease = new SchemaLease({ run, leases: this.leases, callMs: settings.statementTimeoutMs });
     this.#sweep = new MarkSweep(database);
-    this.#purge = new OperationPurge(database, options.now, options.purgeIntervalMs);
+    this.#purge = new OperationPurge(database, options.expiryNow ?? options.now, options.purgeIntervalMs);
     this.#operations = new Operations({ sweep: this.#sweep });
     const calls = createSchemaCalls(run, this.#lease, this.leases);
     this.schemas = calls;

@@ -34,14 +34,14 @@ export class IdempotencyPurge {
   constructor(
     sessions: Sessions,
     purgeExpired: (session: Session, now: number) => Promise<void>,
-    { now, purgeIntervalMs = PURGE_INTERVAL_MS }: EngineOptions,
+    { now, expiryNow = now, purgeIntervalMs = PURGE_INTERVAL_MS }: EngineOptions,
   ) {
     this.#timer = setInterval(() => {
       if (this.#isRunning) return;
       this.#isRunning = true;
       const bounds = { deadline: performance.now() + PURGE_TIMEOUT_MS };
       sessions
-        .write(bounds, (session) => purgeExpired(session, now()))
+        .write(bounds, (session) => purgeExpired(session, expiryNow()))
         .catch(() => {})
         .finally(() => {
           this.#isRunning = false;

@@ -1,5 +1,5 @@
 import { Client, type QueryArrayResult } from 'pg';
-import type { Engine } from '#engine/engine.ts';
+import type { Engine, EngineOptions } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { CallBounds } from '#engine/rows.ts';
 import type { SchemaCalls, StoredSchema } from '#engine/schema-calls.ts';
@@ -19,7 +19,7 @@ export interface PostgresWorld extends FreshDatabase {
   /** The first column of every row, as text. */
   column(text: string): Promise<string[]>;
   /** Engines are closed with the world. */
-  open(options?: { readonly now?: () => number; readonly purgeIntervalMs?: number }): Promise<Engine>;
+  open(options?: Partial<Pick<EngineOptions, 'now' | 'expiryNow' | 'purgeIntervalMs'>>): Promise<Engine>;
 }
 
 export async function postgresWorld(): Promise<PostgresWorld> {

@@ -101,3 +101,26 @@ it('tells the moment of its start by the clock of now, which may have been corre
   expect(neighbours.knownSince).toBe(startedAt - 600_000);
   await neighbours.stop();
 });
+
+it('lets expire what has expired by the clocks of all sidecars that live', async () => {
+  const rows: SidecarRow[] = [];
+  const { neighbours, looks, clock } = watching(rows);
+  await looks(1, 2000);
+  expect(neighbours.expiryNow).toBe(clock.now);
+  rows[0] = { ...ROW, seenAt: clock.now + 1_200_000 };
+  rows[1] = { ...ROW, instance: 'third', seenAt: clock.now - 1_200_000 };
+  const { seenAt } = rows[1];
+  await looks(2, 2000);
+  expect(neighbours.expiryNow).toBe(seenAt);
+  // Stopped for an hour, and awake again: it has not looked yet.
+  clock.now += 3_600_000;
+  clock.monotonic += 3_600_000;
+  expect(neighbours.expiryNow).toBe(seenAt);
+  rows[1] = { ...ROW, instance: 'third', seenAt: seenAt + 3_600_000 };
+  await looks(1, 2000);
+  expect(neighbours.expiryNow).toBe(seenAt + 3_600_000);
+  // A dead one holds nothing back.
+  await looks(20, 2000);
+  expect(neighbours.expiryNow).toBe(clock.now);
+  await neighbours.stop();
+});
