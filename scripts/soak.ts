@@ -21,7 +21,7 @@ digit for digit with a plain model of the contract. Kills: \`kill -9\` of a side
 acknowledged write looked for afterwards. Away: a database that is stopped and hangs for minutes under load. Frames: calls of a stream
 whose bytes are broken in every way, against a real sidecar. Cluster: three sidecars on a Galera cluster, two on a pair of PostgreSQL, under load of
 inserts, increments, transfers, upserts, deletes, finds and requests that are sent to two sidecars; nodes are killed, frozen, cut off, and come back
-after an end in order; standbys are promoted; sidecars are killed, have a wrong clock, or are stopped in a schema change beyond
+after an end in order or without data; standbys are promoted; sidecars are killed, have a wrong clock, or are stopped in a schema change beyond
 their lease. Every acknowledged write is looked for afterwards at every sidecar. docs/testing.md tells how a seed is replayed. What a run found is below.
 
 | Date | Commit | Node.js | Engine | What | Seed | Minutes | Result |

@@ -50,6 +50,11 @@ const KINDS: Readonly<Record<string, Fault>> = {
     ({ server }) => server.stop(),
     ({ server }) => server.start(),
   ),
+  /** Comes back without any data, and is sent the whole state. */
+  transfer: away(
+    (node) => node.lose(),
+    ({ server }) => server.start(),
+  ),
   freeze: away(
     ({ server }) => server.pause(),
     ({ server }) => server.resume(),
