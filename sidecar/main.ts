@@ -13,7 +13,7 @@ import { KeeperLink } from './keeper/channel/keeper-link.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
 import { MoveBusy } from './moving/report.ts';
-import { holdHeap, holdNursery } from './nursery.ts';
+import { collectInTurn, holdHeap, holdNursery } from './nursery.ts';
 import { makeOwnerOnly } from './owner-only.ts';
 import { preflight } from './preflight.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
@@ -215,6 +215,7 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
     new Log(sink).error('the sidecar ends for a fault of its own', { cause: traceOf(error) });
     void fail(output, new Error('it ends for a fault of its own; its log says where'));
   });
+  collectInTurn();
   holdNursery();
   const useLog = (log: LogSink) => {
     sink = log;

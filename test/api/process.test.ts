@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -138,6 +139,13 @@ it('a port that is taken is one clear line', async () => {
   await new Promise((resolve) => other.close(resolve));
 });
 
+/** The different ones among all threads with the name. */
+function nicenessOf(pid: number, thread: string): Set<number> {
+  const tasks = `/proc/${pid}/task`;
+  const ids = readdirSync(tasks).filter((id) => readFileSync(join(tasks, id, 'comm'), 'utf8').trim() === thread);
+  return new Set(ids.map((id) => getPriority(Number(id))));
+}
+
 describe('a first start', () => {
   it('makes everything that a box needs, and a second one changes none of it', async () => {
     const home = join(folder, 'vfs');
@@ -167,6 +175,7 @@ describe('a first start', () => {
     await client.close();
     expect(statSync(join(home, 'data/journal')).mode & 0o777).toBe(0o700);
     expect(JSON.stringify(first.log)).not.toContain(secret);
+    if (process.platform === 'linux') expect(nicenessOf(first.pid, 'V8Worker')).toEqual(new Set([10]));
     expect(await first.kill('SIGTERM')).toBe(0);
 
     const names = ['sidecar.json', 'database.json', 'secrets/local.secret'];
