@@ -36,6 +36,7 @@ export class EntryRules {
   /** Folded path → path as it was given first, and its kind. */
   readonly #known = new Map<string, { readonly path: string; readonly kind: EntryKind }>();
   readonly #listed = new Set<string>();
+  #ignored = 0;
   #bytes = 0;
 
   /**
@@ -44,12 +45,15 @@ export class EntryRules {
    * @throws EntryRefused
    */
   add(given: string, kind: EntryKind): string | null {
-    if (this.#listed.size >= ENTRY_BOUNDS.entries) {
+    if (this.#listed.size >= ENTRY_BOUNDS.entries || this.#ignored >= ENTRY_BOUNDS.entries) {
       throw new EntryRefused(given, `expected at most ${ENTRY_BOUNDS.entries} entries`);
     }
     const path = kind === 'folder' ? given.replace(/\/$/, '') : given;
     const parts = checkedParts(given, path);
-    if (parts.some((part) => IGNORED.has(part.toLowerCase()))) return null;
+    if (parts.some((part) => IGNORED.has(part.toLowerCase()))) {
+      this.#ignored += 1;
+      return null;
+    }
     for (let level = 1; level < parts.length; level += 1) this.#claim(given, parts.slice(0, level).join('/'), 'folder');
     this.#claim(given, path, kind);
     if (this.#listed.has(path)) throw new EntryRefused(given, 'the entry is there twice');

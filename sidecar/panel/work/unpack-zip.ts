@@ -1,5 +1,6 @@
-import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { NEW_FILE, writeAll } from './new-file.ts';
 import type { Report } from './task.ts';
 import { folderOf } from './zip-bundles.ts';
 import { readContent } from './zip-content.ts';
@@ -10,8 +11,6 @@ export interface UnpackInput {
   /** Folder of the archive → new folder on the disk, whose parent exists. */
   readonly targets: ReadonlyMap<string, string>;
 }
-
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** Unpacks folders of an archive into new folders, by the same judge as its inspection. */
 export async function unpackZip({ file, targets }: UnpackInput, report: Report): Promise<void> {
@@ -37,8 +36,4 @@ export async function unpackZip({ file, targets }: UnpackInput, report: Report):
   } finally {
     closeSync(descriptor);
   }
-}
-
-function writeAll(descriptor: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
 }

@@ -7,6 +7,8 @@ import { PanelError } from '../panel-error.ts';
 export interface ZipEntry {
   readonly path: string;
   readonly isProgram: boolean;
+  /** Its content is the path that it leads to. */
+  readonly isLink: boolean;
   readonly isPacked: boolean;
   readonly crc: number;
   /** Place of its bytes in the archive. */
@@ -16,10 +18,16 @@ export interface ZipEntry {
 }
 
 export interface ZipList {
+  readonly folders: readonly string[];
   readonly files: readonly ZipEntry[];
   /** Entries that no system needs, such as `__MACOSX`. */
   readonly ignored: number;
   readonly rules: EntryRules;
+}
+
+export interface LinkRights {
+  /** Default: a link is refused. */
+  readonly mayLink?: boolean;
 }
 
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -30,6 +38,7 @@ const UNICODE_PATH = 0x7075;
 const FILE_TYPE = 0o170000;
 const REGULAR = 0o100000;
 const FOLDER = 0o040000;
+const LINK = 0o120000;
 const PROGRAM = 0o111;
 
 /**
@@ -37,13 +46,13 @@ const PROGRAM = 0o111;
  *
  * @throws PanelError `upload.archive` with the entry
  */
-export async function listZip(file: string): Promise<ZipList> {
+export async function listZip(file: string, rights: LinkRights = {}): Promise<ZipList> {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, 'r');
     const options = { lazyEntries: true, decodeStrings: false, autoClose: false };
     const { size } = fstatSync(descriptor);
-    return await readEntries(await fromRandomAccessReaderPromise(new HeadReader(descriptor), size, options));
+    return await readEntries(await fromRandomAccessReaderPromise(new HeadReader(descriptor), size, options), rights);
   } catch (error) {
     if (error instanceof PanelError) throw error;
     if (error instanceof EntryRefused) throw archiveRefused(error.entry, error.reason);
@@ -86,28 +95,31 @@ export function archiveRefused(entry: string, detail: string): PanelError {
   return new PanelError('upload.archive', { entry, detail: detail.slice(0, 300) });
 }
 
-async function readEntries(zip: ZipFile): Promise<ZipList> {
+async function readEntries(zip: ZipFile, rights: LinkRights): Promise<ZipList> {
   const rules = new EntryRules();
+  const folders: string[] = [];
   const files: ZipEntry[] = [];
   const ranges: { readonly from: number; readonly to: number; readonly name: string }[] = [];
   let ignored = 0;
   for await (const entry of zip.eachEntry()) {
     const name = nameOf(entry);
-    const kind = kindOf(entry, name);
+    const kind = kindOf(entry, name, rights);
     const path = rules.add(name, kind);
     const start = await checkLocalHead(zip, entry, name);
     ranges.push({ from: entry.relativeOffsetOfLocalHeader, to: start + entry.compressedSize, name });
     if (path === null) ignored += 1;
-    else if (kind === 'file') files.push(fileOf(entry, path, start));
+    else if (kind === 'folder') folders.push(path);
+    else files.push(fileOf(entry, path, start));
   }
   checkApart(ranges);
-  return { files, ignored, rules };
+  return { folders, files, ignored, rules };
 }
 
 function fileOf(entry: Entry, path: string, start: number): ZipEntry {
   const { crc32: crc, compressedSize: packedBytes, uncompressedSize: bytes, compressionMethod } = entry;
-  const isProgram = ((entry.externalFileAttributes >>> 16) & PROGRAM) !== 0;
-  return { path, isProgram, isPacked: compressionMethod === DEFLATED, crc, start, packedBytes, bytes };
+  const mode = entry.externalFileAttributes >>> 16;
+  const [isProgram, isLink] = [(mode & PROGRAM) !== 0, (mode & FILE_TYPE) === LINK];
+  return { path, isProgram, isLink, isPacked: compressionMethod === DEFLATED, crc, start, packedBytes, bytes };
 }
 
 /** UTF-8, whatever the flag says; another program would read other bytes as another name. */
@@ -126,13 +138,14 @@ function utf8(bytes: Buffer): string {
   }
 }
 
-function kindOf(entry: Entry, name: string): EntryKind {
+function kindOf(entry: Entry, name: string, { mayLink = false }: LinkRights): EntryKind {
   if ((entry.generalPurposeBitFlag & ENCRYPTED_FLAGS) !== 0) throw archiveRefused(name, 'the entry is encrypted');
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
     throw archiveRefused(name, `expected the method store or deflate, got ${entry.compressionMethod}`);
   }
   const type = (entry.externalFileAttributes >>> 16) & FILE_TYPE;
-  if (type !== 0 && type !== REGULAR && type !== FOLDER) throw archiveRefused(name, 'the entry is a link or a device');
+  const isKnown = type === 0 || type === REGULAR || type === FOLDER || (mayLink && type === LINK);
+  if (!isKnown) throw archiveRefused(name, 'the entry is a link or a device');
   const kind = name.endsWith('/') ? 'folder' : 'file';
   if ((type === FOLDER) !== (kind === 'folder') && type !== 0) throw archiveRefused(name, 'is a file and a folder');
   if (kind === 'folder' && entry.uncompressedSize > 0) throw archiveRefused(name, 'a folder has no content');
