@@ -117,7 +117,9 @@ export class LiveJob implements RunningJob {
     await Promise.resolve();
     try {
       this.#begin();
-      this.#end('succeeded', '', await work(this));
+      const outcome = await work(this);
+      const isLate = this.#cancelledBy !== null && !this.#record.isCommitted;
+      this.#end('succeeded', isLate ? `the cancel by ${this.#cancelledBy} came too late` : '', outcome);
     } catch (error) {
       if (this.#isClosing) return;
       const isCancelled = this.#cancelledBy !== null && !this.#record.isCommitted;

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkDiskSpace, namingFullDisk } from '../disk-space.ts';
+import { flushFolder } from '../flush-folder.ts';
 import { needs } from '../http/route.ts';
-import type { JobCaller, JobKind } from '../jobs/job-kind.ts';
+import type { JobCaller, JobKind, JobOutcome, RunningJob } from '../jobs/job-kind.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
@@ -140,28 +141,36 @@ export class ServerUpdatesDesk {
       ...{ kind: 'serverUpdates.download', lane: 'work', withoutSwitch: true },
       access: needs('settings.write', 'users.manage'),
       subjects: () => ['server-update'],
-      run: async (job) => {
-        const { target } = job.input;
-        const source = this.#inbox().get(target);
-        const { folder, choice } = this.#options.versions;
-        const isUsed = choice.current === target || choice.previous === target;
-        if (source === undefined || folder === null || isUsed) throw new PanelError('serverUpdates.target');
-        mkdirSync(folder, { recursive: true, mode: 0o755 });
-        await removeCutOff(folder);
-        await checkDiskSpace(folder, UNPACKED);
-        const staging = join(folder, `${STAGING}${randomBytes(6).toString('hex')}`);
-        try {
-          job.log(`Unpacking ${target}`);
-          const unpack = () => runWork('unpack-server', { source, target: staging }, { signal: job.signal });
-          const { files } = await namingFullDisk(folder, UNPACKED, unpack);
-          await rm(join(folder, target), { recursive: true, force: true });
-          await rename(staging, join(folder, target));
-          return { target, files };
-        } finally {
-          await rm(staging, { recursive: true, force: true });
-        }
-      },
+      run: (job) => this.#download(job),
+      // Between the two renames there is no version of this name.
+      resume: (job) => this.#download(job),
     };
+  }
+
+  async #download(job: RunningJob<TargetInput>): Promise<JobOutcome> {
+    const { target } = job.input;
+    const source = this.#inbox().get(target);
+    const { folder, choice } = this.#options.versions;
+    const isUsed = [choice.current, choice.pending, choice.previous].includes(target);
+    if (source === undefined || folder === null || isUsed) throw new PanelError('serverUpdates.target');
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    await removeCutOff(folder);
+    await checkDiskSpace(folder, UNPACKED);
+    const staging = join(folder, `${STAGING}${randomBytes(6).toString('hex')}`);
+    const [place, old] = [join(folder, target), `${staging}.old`];
+    try {
+      job.log(`Unpacking ${target}`);
+      const unpack = () => runWork('unpack-server', { source, target: staging }, { signal: job.signal });
+      const { files } = await namingFullDisk(folder, UNPACKED, unpack);
+      job.commit();
+      // A version that is half removed would count as one.
+      if (existsSync(place)) await rename(place, old);
+      await rename(staging, place);
+      await flushFolder(folder);
+      return { target, files };
+    } finally {
+      for (const left of [staging, old]) await rm(left, { recursive: true, force: true });
+    }
   }
 
   #applyJob(): JobKind<ApplyInput> {
@@ -178,11 +187,23 @@ export class ServerUpdatesDesk {
         if (isNow) server.restart(job.by.username);
         return { target, state: isNow ? 'started' : 'pending' };
       },
+      resume: async (job) => this.#finishApply(job.input),
     };
+  }
+
+  /** The next start of the server takes the version: it may be under way already. */
+  #finishApply({ target }: ApplyInput): JobOutcome {
+    const { versions } = this.#options;
+    const { current, pending, last } = versions.choice;
+    if (current === target) return { target, state: 'started' };
+    if (pending !== target && last?.target === target && last.outcome === 'takenBack')
+      throw new Error(`the sidecar ended meanwhile; ${target} was taken back: ${last.reason}`);
+    versions.choose(target);
+    return { target, state: 'pending' };
   }
 }
 
-/** Half a game server, which a crash has left: one is unpacked at a time. */
+/** Half a game server, or a replaced one, which a crash has left: one is unpacked at a time. */
 async function removeCutOff(folder: string): Promise<void> {
   const left = readNames(folder).filter((name) => name.startsWith(STAGING));
   for (const name of left) await rm(join(folder, name), { recursive: true, force: true });

@@ -71,9 +71,10 @@ export class NpmTool {
   /**
    * Unpacks an archive of npm: files and folders alone, judged by the rules of entries.
    *
+   * @param commit called before the first change that stays
    * @returns its SHA-512 as npm writes it
    */
-  async install(archive: string, version: string, signal: AbortSignal): Promise<string> {
+  async install(archive: string, version: string, signal: AbortSignal, commit: () => void): Promise<string> {
     const staged = join(this.#tools, `making-${version}`);
     rmSync(staged, { recursive: true, force: true });
     mkdirSync(staged, { recursive: true, mode: 0o700 });
@@ -85,6 +86,7 @@ export class NpmTool {
           field: 'version',
           detail: 'the archive holds another program or version',
         });
+      commit();
       const target = join(this.#tools, `npm-${version}`);
       rmSync(target, { recursive: true, force: true });
       renameSync(staged, target);

@@ -84,7 +84,9 @@ export class ToolDesk {
 
   define(jobs: Jobs): void {
     const kind = { lane: 'work', access: needs('bundles.tools'), subjects: () => ['tool:npm'] } as const;
-    jobs.define<ToolInput>({ ...kind, kind: 'tools.install', run: (job) => this.#install(job) });
+    const install = (job: RunningJob<ToolInput>) => this.#install(job);
+    // Between removal and rename there is half a tool, or none.
+    jobs.define<ToolInput>({ ...kind, kind: 'tools.install', run: install, resume: install });
     jobs.define<ToolInput>({ ...kind, kind: 'tools.remove', run: (job) => this.#remove(job) });
   }
 
@@ -92,15 +94,16 @@ export class ToolDesk {
   async #install(job: RunningJob<ToolInput>) {
     const { npm } = this.#parts;
     const version = job.input.version ?? npm.inbox()[0] ?? '';
+    const commit = () => job.commit();
     if (npm.inbox().includes(version)) {
       job.log(`Unpacking npm ${version} from the inbox`);
-      const integrity = await npm.install(npm.inboxFile(version), version, job.signal);
+      const integrity = await npm.install(npm.inboxFile(version), version, job.signal, commit);
       job.log(`Its hash is ${integrity}`);
       return { name: 'npm', version, integrity };
     }
     const archive = await this.#download(job, version);
     try {
-      return { name: 'npm', version, integrity: await npm.install(archive, version, job.signal) };
+      return { name: 'npm', version, integrity: await npm.install(archive, version, job.signal, commit) };
     } finally {
       rmSync(archive, { force: true });
     }

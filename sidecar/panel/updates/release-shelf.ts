@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compare } from 'semver';
 import { checkDiskSpace, namingFullDisk } from '../disk-space.ts';
-import { flushFolder } from './flush-folder.ts';
+import { flushFolder } from '../flush-folder.ts';
 import { invalidRelease, isVersion } from './release-manifest.ts';
 import type { ReleaseTrust } from './release-trust.ts';
 import type { ReleaseZip } from './release-zip.ts';

@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gt } from 'semver';
 import { VERSION } from '#sidecar/program-folder.ts';
+import { flushFolder } from '../flush-folder.ts';
 import { receiveUpload } from '../http/receive-upload.ts';
 import { PanelError } from '../panel-error.ts';
-import { flushFolder } from './flush-folder.ts';
 import { type InboxRelease, MAX_INBOX_FILES, readRelease } from './release-inbox.ts';
 import type { ReleaseTrust } from './release-trust.ts';
 

@@ -42,32 +42,36 @@ function checkJob({ desk }: UpdateJobParts): JobKind<object> {
   };
 }
 
-function downloadJob({ desk, config }: UpdateJobParts): JobKind<DownloadInput> {
+function downloadJob(parts: UpdateJobParts): JobKind<DownloadInput> {
   return {
     ...{ kind: UPDATE_JOBS.download, lane: 'work', withoutSwitch: true },
     access: needs('settings.write', 'users.manage'),
     subjects: () => [SUBJECT],
-    async run(job) {
-      const { path, manifest } = await chosenRelease(desk, job.input.target);
-      const zip = await ReleaseZip.open(path, desk.trust);
-      try {
-        // The file may be another one by now.
-        if (zip.manifest.version !== manifest.version) throw new PanelError('update.target');
-        job.log(`Unpacking ${zip.manifest.version}`);
-        await desk.shelf.add(zip, job.signal, {
-          onFile: (share) => job.progress(0.8 * share),
-          async prove(folder) {
-            job.log('Running it once, so that it reads the configuration and writes nothing');
-            await preflightRelease(folder, config.file, zip.manifest, job.signal);
-          },
-        });
-        await desk.refresh();
-        return { version: zip.manifest.version };
-      } finally {
-        zip.close();
-      }
-    },
+    run: (job) => unpackRelease(job, parts),
+    resume: (job) => unpackRelease(job, parts),
   };
+}
+
+async function unpackRelease(job: RunningJob<DownloadInput>, { desk, config }: UpdateJobParts): Promise<JobOutcome> {
+  const { path, manifest } = await chosenRelease(desk, job.input.target);
+  const zip = await ReleaseZip.open(path, desk.trust);
+  try {
+    // The file may be another one by now.
+    if (zip.manifest.version !== manifest.version) throw new PanelError('update.target');
+    job.log(`Unpacking ${zip.manifest.version}`);
+    await desk.shelf.add(zip, job.signal, {
+      onFile: (share) => job.progress(0.8 * share),
+      async prove(folder) {
+        job.log('Running it once, so that it reads the configuration and writes nothing');
+        await preflightRelease(folder, config.file, zip.manifest, job.signal);
+        job.commit();
+      },
+    });
+    await desk.refresh();
+    return { version: zip.manifest.version };
+  } finally {
+    zip.close();
+  }
 }
 
 /** @throws PanelError `update.target` */

@@ -270,6 +270,24 @@ describe('a job', () => {
     await reaches(id, 'succeeded');
   });
 
+  it('that ends well before it has noticed its cancel says so', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    work = async () => {
+      begun.resolve();
+      await promise;
+      return { done: true };
+    };
+    const { id } = await start('shop');
+    await begun.promise;
+    expect((await owner.post(`${BASE}/jobs/${id}/cancel`)).body).toMatchObject({ ok: true });
+    resolve();
+    await expect.poll(async () => (await jobOf(id)).status.endedAt, { interval: 10 }).not.toBeNull();
+    expect((await jobOf(id)).status).toMatchObject({
+      ...{ state: 'succeeded', message: 'the cancel by owner came too late', outcome: { done: true } },
+    });
+  });
+
   it('holds its bundle, by any spelling of the name', async () => {
     const { begun, release } = waiting();
     const { id } = await start('shop');

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { JobStore } from '#panel/jobs/job-store.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { type TrashRow, TrashStore } from '#panel/trash/trash-store.ts';
 import { testFolder } from '#support/test-folder.ts';
+import { LEFT_JOB, leaveJob } from '../support/left-job.ts';
 import { startTestPanel } from '../support/panel.ts';
 
 const SETTINGS = { backend: 'standalone', bundleTools: true } as const;
@@ -32,19 +32,6 @@ async function leftPanel(): Promise<Left> {
   return { root, folder: panel.folder, row };
 }
 
-/** Writes the job as `kill -9` leaves it: committed, running, with its step. */
-function leaveJob({ folder, row }: Left, kind: string, input: object, step: string): void {
-  const store = openPanelStore(join(folder, 'data/panel.sqlite'));
-  const jobs = new JobStore(store);
-  jobs.save({
-    ...{ id: 'a'.repeat(24), kind, input, subjects: ['bundle:shop'], accountId: 1, username: 'owner' },
-    ...{ state: 'running', isCommitted: true, progress: 0, message: '', error: null, outcome: null },
-    ...{ queuedAt: Date.now(), startedAt: Date.now(), endedAt: null },
-  });
-  jobs.addStep('a'.repeat(24), { name: step, data: { row } });
-  store.close();
-}
-
 /** Starts a panel on these files; resolves with the state of the job when it has ended. */
 async function nextStart({
   root,
@@ -52,7 +39,7 @@ async function nextStart({
 }: Left): Promise<{ readonly state: string; readonly trash: readonly string[] }> {
   const panel = await startTestPanel({ folder, settings: { ...SETTINGS, serverRoot: root } });
   const owner = await panel.owner();
-  const read = async () => (await owner.get(`/api/bundle-tools/jobs/${'a'.repeat(24)}`)).body.status as never;
+  const read = async () => (await owner.get(`/api/bundle-tools/jobs/${LEFT_JOB}`)).body.status as never;
   await expect.poll(read).toMatchObject({ endedAt: expect.any(String) });
   const { state } = (await read()) as { state: string };
   const trash = panel.services.trash.list().map(({ name }) => name);
@@ -61,11 +48,14 @@ async function nextStart({
 }
 
 describe('a job that a crash cut off', () => {
-  const DELETE = { name: 'shop', hash: '', data: false, source: false };
+  const deletion = (row: TrashRow) => ({
+    ...{ kind: 'bundles.delete', input: { name: 'shop', hash: '', data: false, source: false } },
+    steps: [{ name: 'move', data: { row } }],
+  });
 
   it('before the bundle was moved, is finished: the bundle is in the trash', async () => {
     const left = await leftPanel();
-    leaveJob(left, 'bundles.delete', DELETE, 'move');
+    leaveJob(left.folder, deletion(left.row));
     expect(await nextStart(left)).toEqual({ state: 'succeeded', trash: ['shop'] });
     expect(readdirSync(join(left.root, 'bundles'))).toEqual([]);
     expect(existsSync(join(left.row.folder, 'bundle.json'))).toBe(true);
@@ -73,7 +63,7 @@ describe('a job that a crash cut off', () => {
 
   it('after the bundle was moved, and before that was written down, is finished the same way', async () => {
     const left = await leftPanel();
-    leaveJob(left, 'bundles.delete', DELETE, 'move');
+    leaveJob(left.folder, deletion(left.row));
     renameSync(join(left.root, 'bundles/shop'), left.row.folder);
     expect(await nextStart(left)).toEqual({ state: 'succeeded', trash: ['shop'] });
     expect(existsSync(join(left.row.folder, 'bundle.json'))).toBe(true);
@@ -85,7 +75,10 @@ describe('a job that a crash cut off', () => {
     new TrashStore(store).save(left.row, when === 'before' ? 'kept' : 'returning');
     store.close();
     if (when === 'before') renameSync(join(left.root, 'bundles/shop'), left.row.folder);
-    leaveJob(left, 'bundles.restore', { id: left.row.id, name: 'shop', data: false }, 'return');
+    leaveJob(left.folder, {
+      ...{ kind: 'bundles.restore', input: { id: left.row.id, name: 'shop', data: false } },
+      steps: [{ name: 'return', data: { row: left.row } }],
+    });
     expect(await nextStart(left)).toEqual({ state: 'succeeded', trash: [] });
     expect(readdirSync(join(left.root, 'bundles'))).toEqual(['shop']);
   });
