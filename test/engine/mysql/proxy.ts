@@ -2,6 +2,16 @@ import { connect, createServer, type Socket } from 'node:net';
 
 const COM_STMT_CLOSE = 0x19;
 const COM_STMT_EXECUTE = 0x17;
+const COM_QUERY = 0x03;
+
+/** Packet 1 of an answer: ER_ERROR_DURING_COMMIT. */
+const COMMIT_FAILED = (() => {
+  const body = Buffer.concat([
+    Buffer.from([0xff, 1180 % 256, 1180 >> 8]),
+    Buffer.from('#HY000Not connected to Primary Component'),
+  ]);
+  return Buffer.concat([Buffer.from([body.length, 0, 0, 1]), body]);
+})();
 
 /** Between an engine and its server: counts what is asked, and loses or withholds answers. */
 export interface MysqlProxy {
@@ -11,6 +21,8 @@ export interface MysqlProxy {
   readonly connections: number;
   /** The next statement reaches the server, and the connection is cut when its answer comes. */
   cutNextAnswer(): void;
+  /** The next statement, or the next COMMIT, is done, and answered as by a node of Galera that was cut off in its commit (1180). */
+  doubtNext(what: 'statement' | 'commit'): void;
   /**
    * The next `commands` go through, and nothing after them: of the last one not even its answer, if that `isLost`.
    * Connections are cut then, and new ones too. Resolves when that has come about.
@@ -32,21 +44,29 @@ interface Pair {
 export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<Pair>();
-  const state = { asked: 0, isFrozen: false, isCutting: false };
+  const state = { asked: 0, isFrozen: false, isCutting: false, doubted: null as number | null };
   const death = new Death();
   const listener = createServer((client) => {
     const server = connect(Number(target.port), target.hostname);
     const pair = { client, server };
     pairs.add(pair);
     let isMarked = false;
+    let doubted: 'no' | 'next' | 'told' = 'no';
     const heads = new PacketHeads((sequence, command) => {
       if (sequence !== 0 || command === COM_STMT_CLOSE) return;
       state.asked += 1;
       death.count();
       if (command === COM_STMT_EXECUTE && state.isCutting) isMarked = true;
+      if (command === COM_STMT_EXECUTE && state.doubted === command) doubt();
     });
+    const doubt = (): void => {
+      state.doubted = null;
+      doubted = 'next';
+    };
     client.on('data', (data) => {
+      doubted = 'no';
       heads.push(data);
+      if (state.doubted === COM_QUERY && data.includes('COMMIT')) doubt();
       if (death.isPast) cutAll();
       else server.write(data);
     });
@@ -55,6 +75,9 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
       else if (isMarked) {
         state.isCutting = false;
         end(pair);
+      } else if (doubted !== 'no') {
+        if (doubted === 'next') client.write(COMMIT_FAILED);
+        doubted = 'told';
       } else client.write(data);
     });
     for (const socket of [client, server]) {
@@ -96,6 +119,9 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
     },
     cutNextAnswer() {
       state.isCutting = true;
+    },
+    doubtNext(what) {
+      state.doubted = what === 'commit' ? COM_QUERY : COM_STMT_EXECUTE;
     },
     dieAfter: (commands, isLost) => death.after(commands, isLost),
     freeze() {
