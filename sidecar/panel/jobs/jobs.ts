@@ -6,11 +6,11 @@ import type { Permission } from '../shapes/permissions.ts';
 import { Turn } from '../turn.ts';
 import { type JobCaller, type JobKind, type JobOutcome, LANES, type Lane } from './job-kind.ts';
 import type { JobLogs } from './job-log.ts';
+import { JobQueue } from './job-queue.ts';
 import type { JobRecord, JobStore } from './job-store.ts';
 import { type AnyKind, isAllowed, mayRead } from './kind-rights.ts';
 import { LiveJob } from './live-job.ts';
 
-const MAX_QUEUED = 20;
 /** Changes of progress and message within this time are one report. */
 const GATHER_MS = 250;
 /** Longest wait for running work at the end of the panel. */
@@ -35,7 +35,7 @@ export class Jobs {
   readonly #options: JobsOptions;
   readonly #kinds = new Map<string, AnyKind>();
   readonly #live = new Map<string, LiveJob>();
-  readonly #queues: Record<Lane, LiveJob[]> = { switch: [], work: [] };
+  readonly #queue = new JobQueue();
   readonly #running: Record<Lane, Promise<void> | null> = { switch: null, work: null };
   readonly #listeners = new Set<Listener>();
   readonly #told = new Map<string, NodeJS.Timeout>();
@@ -89,8 +89,7 @@ export class Jobs {
     const held = this.#holderOf(subjects);
     if (held !== null)
       throw new PanelError('bundleTools.busy', { detail: `${held.subject} is held by a job: ${held.kind}` });
-    const queued = LANES.reduce((sum, lane) => sum + this.#queues[lane].length, 0);
-    if (queued >= MAX_QUEUED) throw new PanelError('jobs.full');
+    this.#queue.checkRoom(caller.accountId);
     const { now, store } = this.#options;
     const record: JobRecord = {
       ...{ id: randomBytes(12).toString('hex'), kind: kindName, input, subjects },
@@ -99,7 +98,7 @@ export class Jobs {
       ...{ queuedAt: now(), startedAt: null, endedAt: null },
     };
     store.save(record);
-    this.#enqueue(kind, record, false);
+    this.#enqueue(kind, record);
     this.#trim();
     return this.#viewOf(record);
   }
@@ -164,7 +163,7 @@ export class Jobs {
     const kind = this.#kinds.get(record.kind);
     const isToResume = record.isCommitted && kind?.resume !== undefined;
     if (isToResume && kind !== undefined) {
-      this.#enqueue(kind, record, true);
+      this.#enqueue(kind, record);
       return;
     }
     const job = this.#newJob(record);
@@ -173,11 +172,10 @@ export class Jobs {
     job.fail(record.isCommitted ? `${text}, after it had switched` : `${text}; nothing was changed`);
   }
 
-  #enqueue({ lane }: AnyKind, record: JobRecord, isFirst: boolean): void {
+  #enqueue({ lane }: AnyKind, record: JobRecord): void {
     const job = this.#newJob(record);
     this.#live.set(record.id, job);
-    if (isFirst) this.#queues[lane].unshift(job);
-    else this.#queues[lane].push(job);
+    this.#queue.add(lane, job);
     this.#tell(job);
     this.#pump(lane);
   }
@@ -193,7 +191,7 @@ export class Jobs {
 
   #pump(lane: Lane): void {
     if (!this.#isOpen || this.#isClosed || this.#running[lane] !== null) return;
-    const job = this.#queues[lane].shift();
+    const job = this.#queue.take(lane);
     if (job === undefined) return;
     const kind = this.#kinds.get(job.record.kind) as AnyKind;
     const work = job.record.isCommitted ? kind.resume?.bind(kind) : kind.run.bind(kind);
@@ -216,7 +214,7 @@ export class Jobs {
 
   #cancel(job: LiveJob, username: string): void {
     job.cancel(username);
-    for (const lane of LANES) this.#queues[lane] = this.#queues[lane].filter((waiting) => waiting !== job);
+    this.#queue.remove(job);
   }
 
   #changed(job: LiveJob, isState: boolean): void {

@@ -13,13 +13,14 @@ import { checkPutFields } from '../installs/put-fields.ts';
 import type { JobCaller, RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import type { InstallOutcome } from '../shapes/installs.ts';
-import type { Upload, UploadedBundle } from '../shapes/uploads.ts';
+import { MAX_UPLOAD_BYTES, type Upload, type UploadedBundle } from '../shapes/uploads.ts';
 import type { InspectedBundle } from '../work/inspect-zip.ts';
 import { runWork } from '../work/run-work.ts';
 import type { StoredUpload, UploadStore } from './upload-store.ts';
 
 const KEPT_MS = 24 * 3_600_000;
 const MAX_OF_AN_ACCOUNT = 10;
+/** In all; the last of it, room for a whole upload, is for an account that holds none. */
 const MAX_BYTES = 2 * 2 ** 30;
 /** Bodies that arrive, or are inspected, at the same time. */
 const AT_ONCE = { most: 4, mostOfAnAccount: 2 };
@@ -48,12 +49,14 @@ export interface UploadInstall {
   readonly overwrite?: boolean | undefined;
 }
 
+type Held = Pick<StoredUpload, 'accountId' | 'bytes'>;
+
 /** Archives of bundles: received, inspected without touching the server's folder, then installed or forgotten. */
 export class Uploads {
   readonly #options: UploadsOptions;
   readonly #places = new UploadPlaces(AT_ONCE);
   /** Announced bytes of those that arrive now, by id. */
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay = new Map<string, Held>();
 
   constructor(options: UploadsOptions) {
     this.#options = options;
@@ -82,8 +85,8 @@ export class Uploads {
     const id = randomBytes(12).toString('hex');
     const own = join(folder, id);
     try {
-      const announced = announcedBytes(request);
-      if (this.#heldBytes() + announced > MAX_BYTES) throw new PanelError('upload.full');
+      const announced = { accountId: caller.accountId, bytes: announcedBytes(request) };
+      this.#checkRoom(announced);
       this.#underWay.set(id, announced);
       mkdirSync(own, { recursive: true, mode: 0o700 });
       const { name, bytes } = await receiveUpload(request, join(own, ARCHIVE));
@@ -170,10 +173,12 @@ export class Uploads {
     }
   }
 
-  /** Bytes that are kept, or announced by bodies that arrive. */
-  #heldBytes(): number {
-    const kept = this.#options.store.all().reduce((sum, { bytes }) => sum + bytes, 0);
-    return [...this.#underWay.values()].reduce((sum, bytes) => sum + bytes, kept);
+  /** Judges the bytes that are kept, or announced by bodies that arrive. @throws PanelError `upload.full` */
+  #checkRoom({ accountId, bytes }: Held): void {
+    const held: readonly Held[] = [...this.#options.store.all(), ...this.#underWay.values()];
+    const free = MAX_BYTES - held.reduce((sum, each) => sum + each.bytes, 0);
+    const isFirst = held.every((each) => each.accountId !== accountId);
+    if (bytes > free - (isFirst ? 0 : MAX_UPLOAD_BYTES)) throw new PanelError('upload.full');
   }
 
   async #inspect(id: string, archiveName: string, at: number): Promise<Upload> {

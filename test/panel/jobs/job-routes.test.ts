@@ -306,6 +306,28 @@ describe('a job', () => {
     release();
   });
 
+  it('of an account that fills the queue leaves each other account a place, and the next turn', async () => {
+    const helper = await panel.account('helper', ['bundles.upload']);
+    const { begun, release } = waiting();
+    const [wait, order] = [work, [] as string[]];
+    work = (job) => {
+      order.push(job.input.name);
+      return wait(job);
+    };
+    const ids: string[] = [];
+    for (let n = 0; n < 21; n += 1) {
+      ids.push((await start(`mine${n}`)).id);
+      await begun;
+    }
+    await expect(start('mine21')).rejects.toMatchObject({ key: 'jobs.full' });
+    const { id } = await start('theirs', helper);
+    await expect(start('theirs2', helper)).rejects.toMatchObject({ key: 'jobs.full' });
+    release();
+    await reaches(id, 'succeeded');
+    await reaches(ids.at(-1) as string, 'succeeded');
+    expect(order).toEqual(['mine0', 'theirs', ...Array.from({ length: 20 }, (_, n) => `mine${n + 1}`)]);
+  });
+
   it('whose account loses the right while it waits, or before it switches, changes nothing', async () => {
     const builder = await panel.account('builder', ['bundles.upload']);
     const { accounts } = panel.services;
