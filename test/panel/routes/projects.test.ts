@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { JobAnswer, JobView } from '#panel/shapes/jobs.ts';
 import type { ProjectView } from '#panel/shapes/sources.ts';
+import { RemoteRepositories } from '#panel/sources/git/remote-repository.ts';
+import { Repository } from '#panel/sources/git/repository.ts';
 import { describeIf } from '#support/describe-if.ts';
 import {
   GIT_TOKEN,
@@ -311,5 +313,57 @@ describeIf(noGitServer, 'source projects', () => {
     const built = await ended('build', { name: 'gone', apply: 'now', install: true });
     expect(built.status).toMatchObject({ state: 'failed', error: 'upload.manifest' });
     expect(existsSync(join(root, 'bundles/gone'))).toBe(false);
+  });
+
+  type Called = Record<string, (...args: unknown[]) => Promise<never>>;
+
+  /** The next running job is cancelled when it has called the method. */
+  function cancelAt(owned: object, method: string): void {
+    const real = (owned as Called)[method] as Called[string];
+    vi.spyOn(owned as Called, method).mockImplementationOnce(function (this: unknown, ...args) {
+      const done = real.apply(this, args);
+      const { caller } = panel.services.sessionReader.read({ headers: { cookie: owner.cookieHeader } });
+      if (caller === null) throw new Error('the client has no session');
+      const [job] = panel.services.jobs.list(caller).filter(({ state }) => state === 'running');
+      panel.services.jobs.cancel(job?.id ?? '', caller);
+      return done;
+    });
+  }
+
+  const CANCELLED = { state: 'cancelled', message: 'cancelled by owner; nothing was changed' };
+
+  it.each(['fetch', 'look'])('are gone when the import is cancelled in the step %s', async (step) => {
+    cancelAt(RemoteRepositories.prototype, step);
+    const { status } = await ended('import', { name: 'late', url: served.url, account: 'main' });
+    expect(status).toMatchObject(CANCELLED);
+    expect(await project('late')).toBeUndefined();
+    expect(existsSync(join(panel.folder, 'data/bundle-tools/sources/late.git'))).toBe(false);
+  });
+
+  it.each([
+    ['fetch', RemoteRepositories.prototype],
+    ['counts', Repository.prototype],
+  ])('stay at their commit when a pull is cancelled in the step %s', async (step, owned) => {
+    if (step === 'fetch') await ended('import', { name: 'late', url: served.url, account: 'main' });
+    const before = (await project('late'))?.commit;
+    served.commit({ 'bundle.json': manifest('7.0.0'), 'main.js': `${step}\n` });
+    cancelAt(owned, step);
+    expect((await ended('pull', { name: 'late' })).status).toMatchObject(CANCELLED);
+    expect((await project('late'))?.commit).toBe(before);
+  });
+
+  it('are not put in place when a build is cancelled in one of its steps, and can be built after it', async () => {
+    for (const [owned, step] of [
+      [Repository.prototype, 'tree'],
+      [panel.services.installs.desk, 'list'],
+    ] as const) {
+      cancelAt(owned, step);
+      expect((await ended('build', { name: 'late', apply: 'now', install: true })).status).toMatchObject(CANCELLED);
+      expect(existsSync(join(root, 'bundles/late'))).toBe(false);
+      expect(readdirSync(join(root, '.panel/staging'))).toEqual([]);
+    }
+    expect((await ended('pull', { name: 'late' })).status.state).toBe('succeeded');
+    expect((await ended('build', { name: 'late', apply: 'now', install: true })).status.state).toBe('succeeded');
+    expect(readFileSync(join(root, 'bundles/late/main.js'), 'utf8')).toBe('counts\n');
   });
 });
