@@ -125,9 +125,10 @@ export class InstallRig {
     return (await this.owner.get<JobAnswer>(`/api/bundle-tools/jobs/${id}`)).body.status;
   }
 
-  /** Resolves with the status at the end of the job. */
+  /** Resolves with the status at the end of the job; also inside of hooks. */
   async ended(id: string): Promise<JobView & { readonly outcome: InstallOutcome }> {
-    await expect.poll(async () => (await this.job(id)).endedAt, { interval: 20 }).not.toBeNull();
+    const isOver = async () => expect((await this.job(id)).endedAt).not.toBeNull();
+    await vi.waitFor(isOver, { interval: 20, timeout: 30_000 });
     return (await this.job(id)) as JobView & { readonly outcome: InstallOutcome };
   }
 

@@ -19,6 +19,11 @@ export function Tag({ children }: { children: ComponentChildren }) {
   return <span class="tag">{children}</span>;
 }
 
+/** Nothing to show; on a phone a cell of a table with it is left out. */
+export function None() {
+  return <span class="soft none">–</span>;
+}
+
 const TONES: Readonly<Record<ServerState, Tone>> = {
   stopped: 'idle',
   starting: 'info',

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { BundleToolsAnswer } from '#panel/shapes/bundle-tools.ts';
 import type { AccountTest, SourceAccountView } from '#panel/shapes/sources.ts';
-import { Badge } from '../components/badge.tsx';
+import { Badge, None } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -87,7 +87,7 @@ function columnsFor(onEdit: Edit | null, onChange: () => void): Column<SourceAcc
     { title: t('source-accounts.name'), cell: ({ name }) => <span class="long">{name}</span> },
     { title: t('source-accounts.kind'), cell: ({ kind }) => t(`source-accounts.kind-${kind}`) },
     { title: t('source-accounts.url'), cell: ({ url }) => <span class="long">{url}</span> },
-    { title: t('source-accounts.username'), cell: ({ username }) => (username === '' ? '–' : username) },
+    { title: t('source-accounts.username'), cell: ({ username }) => (username === '' ? <None /> : username) },
     { title: t('source-accounts.token'), cell: (account) => <TokenState account={account} /> },
   ];
   if (onEdit === null) return columns;

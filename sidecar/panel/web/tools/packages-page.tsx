@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PackageView, PackageWish } from '#panel/shapes/packages.ts';
-import { Badge } from '../components/badge.tsx';
+import { Badge, None } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { TextField } from '../components/field.tsx';
@@ -71,9 +71,9 @@ function PackageList({ packages, onWish }: { packages: readonly PackageView[]; o
       ),
     },
     { title: t('packages.installed'), cell: ({ installed }) => installed },
-    { title: t('packages.wanted'), cell: ({ wanted }) => wanted ?? '–' },
+    { title: t('packages.wanted'), cell: ({ wanted }) => wanted ?? <None /> },
     { title: t('packages.kind'), cell: ({ kind }) => t(`packages.kind-${kind}`) },
-    { title: t('packages.license'), cell: ({ license }) => license ?? '–' },
+    { title: t('packages.license'), cell: ({ license }) => license ?? <None /> },
   ];
   const remove: Column<PackageView> = {
     ...{ title: t('bundles.actions'), isActions: true },

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
 import type { ToolView } from '#panel/shapes/tools.ts';
-import { Badge } from '../components/badge.tsx';
+import { Badge, None } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { TextField } from '../components/field.tsx';
@@ -25,8 +25,11 @@ export function ProgramsView() {
     { title: t('programs.name'), cell: ({ name }) => name },
     { title: t('tools.version'), cell: (tool) => <Version tool={tool} /> },
     { title: t('programs.minimum'), cell: ({ minimum }) => minimum },
-    { title: t('programs.latest'), cell: ({ latest }) => latest ?? '–' },
-    { title: t('programs.origin'), cell: ({ origin }) => <span class="long">{origin ?? '–'}</span> },
+    { title: t('programs.latest'), cell: ({ latest }) => latest ?? <None /> },
+    {
+      title: t('programs.origin'),
+      cell: ({ origin }) => (origin === null ? <None /> : <span class="long">{origin}</span>),
+    },
   ];
   return (
     <Section title={t('programs.title')}>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { BundleToolsAnswer } from '#panel/shapes/bundle-tools.ts';
 import type { JobStatus } from '#panel/shapes/jobs.ts';
 import type { Review } from '#panel/shapes/merging.ts';
-import type { ProjectRef, ProjectView } from '#panel/shapes/sources.ts';
+import type { InstalledProject, ProjectRef, ProjectView } from '#panel/shapes/sources.ts';
 import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Checkbox } from '../components/field.tsx';
@@ -62,7 +62,7 @@ function Project({ project, onChange }: { project: ProjectView; onChange: () => 
           {branch} · {commit.slice(0, 12)}
         </Fact>
         <Fact title={t('sources.installed')}>
-          {installed === null ? '–' : `${installed.version} ${installed.commit ?? ''}`}
+          {installed === null ? '–' : <Installed name={name} installed={installed} />}
         </Fact>
         <Fact title={t('sources.fetched')}>{fetchedAt === null ? '–' : <Time iso={fetchedAt} />}</Fact>
       </dl>
@@ -82,6 +82,16 @@ function Project({ project, onChange }: { project: ProjectView; onChange: () => 
       <Reviews name={name} />
       {can('bundles.settings') && <Workflow project={project} onChange={onChange} />}
       {can('bundles.sources.delete') && <ProjectRemoval name={name} />}
+    </>
+  );
+}
+
+/** Version on the server, and the commit that it was built from. */
+function Installed({ name, installed: { version, commit } }: { name: string; installed: InstalledProject }) {
+  return (
+    <>
+      <a href={linkTo('bundles', [name])}>{version === '' ? name : version}</a>
+      {commit !== null && ` · ${commit}`}
     </>
   );
 }

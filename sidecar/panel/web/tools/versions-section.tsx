@@ -72,8 +72,10 @@ function Back({ name, version }: { name: string; version: BundleVersion }) {
   });
   if (version.isCurrent || !version.isKept) return null;
   return (
-    <Button kind="quiet" icon="undo" busy={isBusy} title={`${t('tools.back')}: ${shown}`} onClick={() => goBack()}>
-      {t('tools.back')}
-    </Button>
+    <span class="row-actions">
+      <Button kind="quiet" icon="undo" busy={isBusy} title={`${t('tools.back')}: ${shown}`} onClick={() => goBack()}>
+        {t('tools.back')}
+      </Button>
+    </span>
   );
 }
