@@ -15,7 +15,7 @@ import type { InstallStore } from './install-store.ts';
 import { LiveSwitch } from './live-switch.ts';
 import type { StartGates } from './start-gates.ts';
 import type { SwitchBook } from './switch-book.ts';
-import type { SwitchedBundle, SwitchRecord } from './switch-record.ts';
+import { namesOf, type SwitchedBundle, type SwitchRecord } from './switch-record.ts';
 import { listVersions, versionsToRemove, versionToRestore } from './version-list.ts';
 
 export interface PutRequest {
@@ -279,8 +279,4 @@ function finished(outcome: InstallOutcome): InstallOutcome {
   const back =
     bad.state === 'rolledBack' ? `was taken back: ${bad.reason}. ${bad.from} is in place` : `failed: ${bad.reason}`;
   throw new JobFailed(`${bad.name} ${bad.to} ${back}`, { ...outcome });
-}
-
-function namesOf({ bundles }: Pick<SwitchRecord, 'bundles'>): string {
-  return bundles.map(({ name, to }) => `${name} ${to}`.trimEnd()).join(', ');
 }

@@ -5,7 +5,7 @@ import type { Verdict } from './gate.ts';
 import type { PlannedBundle } from './install-plan.ts';
 import type { StartGates } from './start-gates.ts';
 import type { SwitchBook } from './switch-book.ts';
-import type { SwitchedBundle, SwitchRecord } from './switch-record.ts';
+import { namesOf, type SwitchedBundle, type SwitchRecord } from './switch-record.ts';
 
 export interface LiveSwitchParts {
   readonly job: RunningJob;
@@ -50,7 +50,7 @@ export class LiveSwitch {
     if (starting.length === 0) return this.#outcome(record, () => ['unproven', '']);
     const gate = gates.open([record], expected);
     job.step('start', { names: starting });
-    job.log(`starting ${starting.join(', ')}`);
+    job.log(`starting ${starting.join(', ')}, then watching for ${gates.gateSeconds} s`);
     this.#start(starting);
     const verdict = await gate.verdict;
     // The end of the panel: the next start of the server is the proof.
@@ -74,11 +74,13 @@ export class LiveSwitch {
         const open = record.bundles.map(({ name }) => name).filter((name) => !started.includes(name));
         job.step('keep');
         book.keep(record, open);
+        job.log(`${namesOf({ bundles: record.bundles.filter(({ name }) => !open.includes(name)) })}: in place, proven`);
         return this.#outcome(record, ({ name }) =>
           open.includes(name) ? ['unproven', ''] : ['kept', verdict.notes.get(name) ?? ''],
         );
       }
       case 'ended':
+        job.log(`${namesOf(record)}: in place; not proven, as the server or a bundle was stopped meanwhile`);
         return this.#outcome(record, () => ['unproven', 'the server or a bundle was stopped meanwhile']);
       case 'failed':
       case 'hung':

@@ -6,7 +6,7 @@ import { Gate, type Verdict } from './gate.ts';
 import type { InstallStore } from './install-store.ts';
 import type { GateLines } from './line-watch.ts';
 import type { SwitchBook } from './switch-book.ts';
-import type { SwitchRecord } from './switch-record.ts';
+import { namesOf, type SwitchRecord } from './switch-record.ts';
 
 /** The server control, as gates use it. */
 export interface GatedServer {
@@ -53,6 +53,11 @@ export class StartGates {
 
   constructor(options: StartGatesOptions) {
     this.#options = options;
+  }
+
+  /** Seconds that a new version must run. */
+  get gateSeconds(): number {
+    return this.#options.settings.values.tools.gateSeconds;
   }
 
   /** Opens the gate of a job, or of a start. */
@@ -219,9 +224,4 @@ export class StartGates {
 
 function isDown({ state }: ServerStatus): boolean {
   return state === 'stopped' || state === 'crashed';
-}
-
-function namesOf(...records: readonly SwitchRecord[]): string {
-  const names = records.flatMap(({ bundles }) => bundles.map(({ name, to }) => `${name} ${to}`.trimEnd()));
-  return names.join(', ');
 }

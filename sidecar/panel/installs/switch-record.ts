@@ -33,3 +33,8 @@ export interface SwitchRecord {
   readonly root: string;
   readonly by: string;
 }
+
+/** `shop 1.3.0, bank 2.0.0` */
+export function namesOf(...records: readonly Pick<SwitchRecord, 'bundles'>[]): string {
+  return records.flatMap(({ bundles }) => bundles.map(({ name, to }) => `${name} ${to}`.trimEnd())).join(', ');
+}

@@ -118,7 +118,11 @@ export class ProjectWork {
   async check(job: RunningJob<NameInput>): Promise<PullOutcome> {
     const project = this.#parts.projects.find(job.input.name);
     await this.#fetch(job, project);
-    return this.#compare(project);
+    const outcome = await this.#compare(project);
+    const { state, behind } = outcome;
+    const found = `the remote has new commits of ${project.branch}: ${behind}`;
+    job.log(state === 'forward' ? found : sentenceOf(outcome, project.branch));
+    return outcome;
   }
 
   /** Fetches, and moves the local branch forward. Diverged branches stay as they are. */
@@ -185,7 +189,7 @@ function sentenceOf({ state, behind }: PullOutcome, branch: string): string {
     case 'ahead':
       return `${branch} is ahead of the remote`;
     case 'forward':
-      return `${branch} moves forward by ${behind} commits`;
+      return `${branch} moves forward, commits: ${behind}`;
     case 'diverged':
       return `${branch} and the remote have diverged: merge them, or check out another branch`;
     default:

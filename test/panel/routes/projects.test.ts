@@ -105,6 +105,7 @@ describeIf(noGitServer, 'source projects', () => {
   it('say what the remote has more, and take it when they are asked to', async () => {
     const second = served.commit({ 'bundle.json': manifest('1.1.0'), 'docs/a.md': null, 'docs/b.md': 'y' });
     const checked = await ended('check', { name: 'shop' });
+    expect(checked.status.message).toBe('the remote has new commits of main: 1');
     expect(checked.outcome).toMatchObject({ state: 'forward', from: first, to: second, ahead: 0, behind: 1 });
     expect(checked.outcome.commits).toMatchObject([
       { commit: second, author: 'Ann', subject: expect.stringMatching(/^change/) },
