@@ -1,23 +1,19 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { BundleInfo, BundleState } from '#panel/shapes/bundles.ts';
-import { Badge, Tag, type Tone } from '../components/badge.tsx';
-import { Button } from '../components/button.tsx';
-import { confirmed } from '../components/confirm.tsx';
+import { Badge, None, Tag, type Tone } from '../components/badge.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { TextField } from '../components/field.tsx';
 import { PageFrame } from '../components/page-frame.tsx';
-import { Empty, Notice, Ready } from '../components/states.tsx';
-import { tellDone } from '../components/toast.tsx';
-import { api } from '../core/api.ts';
-import { live, onEvent } from '../core/events.ts';
+import { Empty, Ready } from '../components/states.tsx';
+import { onEvent } from '../core/events.ts';
 import { t, useTexts } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
 import { useCan } from '../core/session.ts';
-import { useStore } from '../core/store.ts';
-import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
 import { Lazy } from '../shell/lazy.tsx';
-import { actionsFor, type BundleAction, dependentsOf, missingOf, searchedBundles } from './bundle-list.ts';
+import { BundleActions, ServerNotice } from './bundle-actions.tsx';
+import { searchedBundles } from './bundle-list.ts';
+import { Dependencies } from './dependencies.tsx';
 
 async function loadBundlePage() {
   await useTexts('tools');
@@ -71,15 +67,6 @@ function UploadLink() {
   );
 }
 
-function ServerNotice() {
-  const status = useStore(live, (value) => value.status);
-  if (status === null) return null;
-  if (status.backend === 'none') return <Notice>{t('bundles.elsewhere')}</Notice>;
-  if (status.state === 'stopped' || status.state === 'crashed')
-    return <Notice kind="warn">{t('bundles.notRunning')}</Notice>;
-  return null;
-}
-
 function NoBundles() {
   return (
     <Empty icon="bundles" title={t('bundles.none')}>
@@ -113,7 +100,7 @@ function BundleTable({ bundles, all }: BundleTableProps) {
     { title: t('bundles.dependencies'), cell: (bundle) => <Dependencies bundle={bundle} all={all} /> },
     { title: t('bundles.tags'), cell: ({ tags }) => <Tags tags={tags} /> },
     { title: t('bundles.autostart'), cell: ({ autostart }) => t(autostart ? 'common.yes' : 'common.no') },
-    { title: t('bundles.actions'), isActions: true, cell: (bundle) => <Actions bundle={bundle} all={all} /> },
+    { title: t('bundles.actions'), isActions: true, cell: (bundle) => <BundleActions bundle={bundle} all={all} /> },
   ];
   return <DataTable label={t('bundles.title')} columns={columns} rows={bundles} keyOf={({ name }) => name} />;
 }
@@ -129,18 +116,6 @@ function BundleName({ bundle }: { bundle: BundleInfo }) {
   );
 }
 
-function Dependencies({ bundle, all }: { bundle: BundleInfo; all: readonly BundleInfo[] }) {
-  const missing = missingOf(bundle, all);
-  if (bundle.dependencies.length === 0) return <None />;
-  return (
-    <ul class="words">
-      {bundle.dependencies.map((name) => (
-        <li key={name}>{missing.includes(name) ? <Badge tone="bad">{t('bundles.missing', { name })}</Badge> : name}</li>
-      ))}
-    </ul>
-  );
-}
-
 function Tags({ tags }: { tags: readonly string[] }) {
   if (tags.length === 0) return <None />;
   return (
@@ -150,46 +125,4 @@ function Tags({ tags }: { tags: readonly string[] }) {
       ))}
     </span>
   );
-}
-
-function None() {
-  return <span class="soft">–</span>;
-}
-
-function Actions({ bundle, all }: { bundle: BundleInfo; all: readonly BundleInfo[] }) {
-  const can = useCan();
-  const isRunning = useStore(live, ({ status }) => status?.state === 'running');
-  const [act, isBusy] = useAction(async (action: BundleAction) => {
-    const others = dependentsOf(bundle.name, all);
-    if (action !== 'start' && others.length > 0 && !(await isMeant(action, bundle.name, others))) return;
-    await api.post(`/api/bundles/${encodeURIComponent(bundle.name)}/${action}`);
-    tellDone(t(`bundles.done-${action}`, { name: bundle.name }));
-  });
-  return (
-    <span class="row-actions">
-      {actionsFor(bundle)
-        .filter((action) => can(`bundles.${action}`))
-        .map((action) => (
-          <Button
-            key={action}
-            kind="quiet"
-            icon={action}
-            disabled={!isRunning}
-            busy={isBusy}
-            title={isRunning ? `${t(`bundles.${action}`)}: ${bundle.name}` : t('bundles.notRunning')}
-            onClick={() => act(action)}
-          >
-            {t(`bundles.${action}`)}
-          </Button>
-        ))}
-    </span>
-  );
-}
-
-function isMeant(action: 'stop' | 'restart', name: string, others: readonly string[]): Promise<boolean> {
-  return confirmed({
-    title: t(`bundles.ask-${action}`, { name }),
-    text: t('bundles.alsoStops', { names: others.join(', ') }),
-    action: t(`bundles.${action}`),
-  });
 }

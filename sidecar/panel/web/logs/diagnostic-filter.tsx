@@ -22,6 +22,8 @@ export const NO_FILTER: DiagnosticQuery = {
 };
 
 interface DiagnosticFilterProps {
+  /** Filter of the address, as other pages link to it. */
+  readonly first: DiagnosticQuery;
   readonly onFilter: (filter: DiagnosticQuery) => void;
   readonly onRefresh: () => void;
   readonly isBusy: boolean;
@@ -30,9 +32,9 @@ interface DiagnosticFilterProps {
 }
 
 /** Asked with the button or Enter, not with each letter: a search through the files takes a while. */
-export function DiagnosticFilter({ onFilter, onRefresh, isBusy, isLive, onLive }: DiagnosticFilterProps) {
+export function DiagnosticFilter({ first, onFilter, onRefresh, isBusy, isLive, onLive }: DiagnosticFilterProps) {
   const can = useCan();
-  const [draft, setDraft] = useState(NO_FILTER);
+  const [draft, setDraft] = useState(first);
   const mayReadLogs = can('logs.read');
   const change = (part: Partial<DiagnosticQuery>) => {
     setDraft({ ...draft, ...part });

@@ -9,12 +9,14 @@ import { parseSgr } from '../console/sgr.ts';
 import { api } from '../core/api.ts';
 import { dateTime, number } from '../core/format.ts';
 import { t } from '../core/i18n.ts';
+import { usePlace } from '../core/router.ts';
 import { DiagnosticFilter, type DiagnosticQuery, LEVEL_TONES, NO_FILTER } from './diagnostic-filter.tsx';
 import { foldRepeats } from './fold-repeats.ts';
 
 /** Everything that any part of the panel has written down, the newest first. */
 export function Diagnostics() {
-  const [filter, setFilter] = useState(NO_FILTER);
+  const first = { ...NO_FILTER, search: usePlace().query.get('search') ?? '' };
+  const [filter, setFilter] = useState<DiagnosticQuery>(first);
   const [isLive, setLive] = useState(true);
   const { entries, error, isLoading, more, loadOlder, reload } = useDiagnostics(filter, isLive && !filter.history);
   const older = () => {
@@ -24,7 +26,14 @@ export function Diagnostics() {
   };
   return (
     <>
-      <DiagnosticFilter onFilter={setFilter} onRefresh={reload} isBusy={isLoading} isLive={isLive} onLive={setLive} />
+      <DiagnosticFilter
+        first={first}
+        onFilter={setFilter}
+        onRefresh={reload}
+        isBusy={isLoading}
+        isLive={isLive}
+        onLive={setLive}
+      />
       {error !== null && <Fault error={error} onRetry={reload} />}
       {entries.length > 0 && <Entries entries={entries} />}
       {isLoading && entries.length === 0 && <Loading />}

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { BundleInfo, BundleMetadata } from '#panel/shapes/bundles.ts';
+import { BundleActions, ServerNotice } from '../bundles/bundle-actions.tsx';
+import { Dependencies } from '../bundles/dependencies.tsx';
 import { Badge, Tag } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Checkbox, TextField } from '../components/field.tsx';
@@ -33,12 +35,9 @@ export function BundlePage() {
       </p>
       <Ready of={loaded}>
         {({ bundles }) => {
-          const bundle = (told ?? bundles).find((one) => one.name === name);
-          return bundle === undefined ? (
-            <Empty icon="bundles" title={t('errors.bundles.unknown')} />
-          ) : (
-            <Bundle bundle={bundle} />
-          );
+          const all = told ?? bundles;
+          const bundle = all.find((one) => one.name === name);
+          return bundle === undefined ? <Unknown /> : <Bundle bundle={bundle} all={all} />;
         }}
       </Ready>
     </PageFrame>
@@ -47,7 +46,21 @@ export function BundlePage() {
 
 const TONES = { started: 'good', starting: 'info', stopped: 'idle', failed: 'bad', unknown: 'idle' } as const;
 
-function Bundle({ bundle }: { bundle: BundleInfo }) {
+/** A deleted bundle is the usual reason. */
+function Unknown() {
+  const can = useCan();
+  return (
+    <Empty icon="bundles" title={t('errors.bundles.unknown')}>
+      {can('bundles.delete') && (
+        <p>
+          {t('tools.deletedHint')} <a href={linkTo('tools', ['trash'])}>{t('tools.trash')}</a>
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+function Bundle({ bundle, all }: { bundle: BundleInfo; all: readonly BundleInfo[] }) {
   const can = useCan();
   const { isOn } = useSwitch();
   const { name, version, description, state, dependencies } = bundle;
@@ -59,19 +72,36 @@ function Bundle({ bundle }: { bundle: BundleInfo }) {
         {version !== '' && <span>{version}</span>}
         {description !== '' && <p class="lead">{description}</p>}
         {dependencies.length > 0 && (
-          <p class="soft">
-            {t('bundles.dependencies')}: {dependencies.join(', ')}
-          </p>
+          <div class="words">
+            <span class="soft">{t('bundles.dependencies')}:</span>
+            <Dependencies bundle={bundle} all={all} />
+          </div>
         )}
+        <div class="row lead">
+          <BundleActions bundle={bundle} all={all} kind="plain" />
+          {(can('console.read') || can('logs.read')) && (
+            <a href={linkTo('logs', ['diagnostics'], { search: name })}>{t('tools.lines')}</a>
+          )}
+        </div>
       </header>
+      <ServerNotice />
       {mayInstall && <VersionsSection name={name} />}
       {mayInstall && <EditedSection name={name} />}
       {can('database.read') && <DataSection name={name} />}
-      {isOn === false && <Notice>{t('tools.off')}</Notice>}
+      {isOn === false && <ToolsAreOff />}
       {isOn === true && <Marks bundle={bundle} />}
       {isOn === true && can('bundles.delete', 'bundles.stop') && <Deletion name={name} />}
     </>
   );
+}
+
+function ToolsAreOff() {
+  const link = (
+    <a class="button" href={linkTo('tools')}>
+      {t('tools.title')}
+    </a>
+  );
+  return <Notice action={link}>{t('tools.off')}</Notice>;
 }
 
 /** Tags and autostart: shown to everybody who sees bundles, changed by those who may. */

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type ComparedFile, type Comparison, LAST_MERGE } from '#panel/shapes/merging.ts';
 import { Fault, Loading, Notice } from '../components/states.tsx';
-import { Time } from '../components/time.tsx';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
 import { linkTo, usePlace } from '../core/router.ts';
+import { CommitList } from './commit-list.tsx';
 import { type ComparedPair, headWords } from './compared-pair.ts';
 import { DiffFile } from './diff-view.tsx';
 import { MergeForm } from './merge-form.tsx';
@@ -75,7 +75,7 @@ function Compared({ pair, compare }: { pair: ComparedPair; compare: Comparison }
           {t('merge.same')}
         </Notice>
       )}
-      <Commits compare={compare} />
+      <CommitList commits={compare.commits} />
       {compare.more && <Notice>{t('merge.more')}</Notice>}
       {compare.files.map((file) => (
         <DiffFile
@@ -98,22 +98,5 @@ function Compared({ pair, compare }: { pair: ComparedPair; compare: Comparison }
         </>
       )}
     </>
-  );
-}
-
-function Commits({ compare: { commits } }: { compare: Comparison }) {
-  if (commits.length === 0) return null;
-  return (
-    <ul class="plain-list">
-      {commits.map(({ commit, author, at, subject }) => (
-        <li key={commit} class="row">
-          <code>{commit.slice(0, 12)}</code>
-          <span>{subject}</span>
-          <span class="soft">
-            {author} · <Time iso={at} />
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -1,19 +1,27 @@
 import type { InstalledBundle, InstallOutcome } from '#panel/shapes/installs.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
 import type { PackageChange, PackageReviewOutcome } from '#panel/shapes/packages.ts';
-import { Badge } from '../components/badge.tsx';
+import type { PullOutcome } from '#panel/shapes/sources.ts';
+import { Badge, None } from '../components/badge.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Notice } from '../components/states.tsx';
 import { t } from '../core/i18n.ts';
 import { linkTo } from '../core/router.ts';
+import { PulledOutcome } from './pulled-outcome.tsx';
 import { VERSION_TONES } from './versions-section.tsx';
+
+/** Kinds after which the project has another commit to build. */
+const LEADS_TO_BUILD = new Set(['projects.import', 'projects.create', 'projects.merge']);
 
 /** Result of an ended job, for kinds whose result is more than its last line. */
 export function JobOutcome({ status: { kind, outcome, subjects } }: { status: JobView }) {
   if (typeof outcome !== 'object' || outcome === null) return null;
   if (isInstall(outcome)) return <Installed outcome={outcome} />;
   const project = subjects.find((subject) => subject.startsWith('project:'))?.slice('project:'.length) ?? '';
-  if (kind === 'projects.merge') return <Merged project={project} />;
+  if (LEADS_TO_BUILD.has(kind)) return <NextBuild project={project} />;
+  if (kind === 'projects.check' || kind === 'projects.pull') {
+    return <PulledOutcome outcome={outcome as PullOutcome} project={project} />;
+  }
   if (kind !== 'packages.review') return null;
   return <ProposedPackages outcome={outcome as PackageReviewOutcome} project={project} />;
 }
@@ -30,7 +38,7 @@ function Installed({ outcome: { bundles, quarantine = [] } }: { outcome: Install
       title: t('bundles.state'),
       cell: ({ state }) => <Badge tone={VERSION_TONES[state]}>{t(`tools.version-${state}`)}</Badge>,
     },
-    { title: t('jobs.reason'), cell: ({ reason }) => <span class="long">{reason === '' ? '–' : reason}</span> },
+    { title: t('jobs.reason'), cell: ({ reason }) => (reason === '' ? <None /> : <span class="long">{reason}</span>) },
   ];
   return (
     <>
@@ -47,8 +55,8 @@ function Installed({ outcome: { bundles, quarantine = [] } }: { outcome: Install
   );
 }
 
-/** Merged is not built yet: the next step is on the page of the project. */
-function Merged({ project }: { project: string }) {
+/** The commit is not built yet: the next step is on the page of the project. */
+function NextBuild({ project }: { project: string }) {
   return (
     <p class="row">
       <a class="button" href={linkTo('tools', ['sources', project])}>
@@ -66,7 +74,7 @@ interface ProposedPackagesProps {
 function ProposedPackages({ outcome: { added, removed, changed, scripts }, project }: ProposedPackagesProps) {
   const columns: Column<PackageChange>[] = [
     { title: t('packages.name'), cell: ({ name }) => <span class="long">{name}</span> },
-    { title: t('packages.from'), cell: ({ from }) => from ?? '–' },
+    { title: t('packages.from'), cell: ({ from }) => from ?? <None /> },
     { title: t('packages.to'), cell: ({ to }) => to ?? t('packages.isRemoved') },
   ];
   return (

@@ -18,7 +18,9 @@ export function JobsView() {
     <Ready of={loaded}>
       {({ jobs }) =>
         jobs.length === 0 ? (
-          <Empty icon="check" title={t('jobs.none')} />
+          <Empty icon="check" title={t('jobs.none')}>
+            <p>{t('jobs.noneHint')}</p>
+          </Empty>
         ) : (
           <DataTable label={t('tools.jobs')} columns={columns()} rows={jobs} keyOf={({ id }) => id} />
         )

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { ProjectView, RemovedProject } from '#panel/shapes/sources.ts';
-import { Badge } from '../components/badge.tsx';
+import { Badge, None } from '../components/badge.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Empty, Ready } from '../components/states.tsx';
 import { onEvent } from '../core/events.ts';
@@ -24,7 +24,9 @@ export function SourcesView() {
         {({ projects, removed }) => (
           <>
             {projects.length === 0 ? (
-              <Empty icon="link" title={t('sources.none')} />
+              <Empty icon="link" title={t('sources.none')}>
+                <p>{t('sources.noneHint')}</p>
+              </Empty>
             ) : (
               <DataTable label={t('tools.sources')} columns={columns()} rows={projects} keyOf={({ name }) => name} />
             )}
@@ -42,7 +44,7 @@ function columns(): Column<ProjectView>[] {
     { title: t('sources.project'), cell: ({ name }) => <a href={linkTo('tools', ['sources', name])}>{name}</a> },
     { title: t('sources.branch'), cell: ({ branch, commit }) => `${branch} · ${commit.slice(0, 12)}` },
     { title: t('sources.remote'), cell: (project) => <Distance project={project} /> },
-    { title: t('sources.installed'), cell: ({ installed }) => installed?.version || '–' },
+    { title: t('sources.installed'), cell: ({ installed }) => installed?.version || <None /> },
     { title: t('sources.reviews'), isNumber: true, cell: ({ reviews }) => reviews },
   ];
 }

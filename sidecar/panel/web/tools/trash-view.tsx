@@ -40,7 +40,9 @@ export function TrashView() {
     <Ready of={loaded}>
       {({ trash }) =>
         trash.length === 0 ? (
-          <Empty icon="trash" title={t('tools.noTrash')} />
+          <Empty icon="trash" title={t('tools.noTrash')}>
+            <p>{t('tools.noTrashHint')}</p>
+          </Empty>
         ) : (
           <DataTable label={t('tools.trash')} columns={columns} rows={trash} keyOf={({ id }) => id} />
         )
