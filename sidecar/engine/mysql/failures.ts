@@ -92,7 +92,10 @@ const TROUBLES: ReadonlyMap<number, readonly [trouble: string, advice: string]> 
   [1037, ['memory', 'the server has not enough memory']],
   [1038, ['memory', 'the server has not enough memory for a sort: raise sort_buffer_size']],
   [1041, ['memory', 'the server has not enough memory']],
-  [1047, ['cluster', 'this node of the cluster takes no statements now: see its log']],
+  [
+    1047,
+    ['cluster', 'this node has lost its cluster, or is joining it: start the nodes that are down (docs/cluster.md)'],
+  ],
   [1461, ['prepared', 'the server keeps no more prepared statements: raise max_prepared_stmt_count']],
 ]);
 

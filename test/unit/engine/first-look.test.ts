@@ -10,19 +10,12 @@ const CONNECTION = { isUsable: true, isWornOut: false } as SqlConnection;
 const DEADLOCK = Object.assign(new Error('deadlock'), { errno: 1213 });
 const CUT = Object.assign(new Error('cut'), { code: 'ECONNRESET' });
 
-/** The lines of a start with a server that gives `answers` one after another, whatever the time. */
-async function linesOfStart(answers: readonly (SqlConnection | Error | null)[], isPreparing: boolean) {
-  const lines: string[] = [];
+function sessionsAt(acquire: ConnectionSource['acquire'], isPreparing: boolean, lines: string[]): PooledSessions {
   const log: EngineLog = (level, message) => lines.push(`${level}: ${message}`);
-  const left = [...answers];
   const source: ConnectionSource = {
     isSnapshot: false,
     isPreparing,
-    async acquire() {
-      const answer = left.shift();
-      if (answer instanceof Error) throw answer;
-      return answer ?? null;
-    },
+    acquire,
     release: () => {},
     discard: () => {},
     leaveHost: () => false,
@@ -31,7 +24,19 @@ async function linesOfStart(answers: readonly (SqlConnection | Error | null)[], 
     classify,
     describe: describeFailure,
   };
-  await new PooledSessions(source, 1, new TroubleLog(log)).lookFirst();
+  return new PooledSessions(source, 1, new TroubleLog(log));
+}
+
+/** The lines of a start with a server that gives `answers` one after another, whatever the time. */
+async function linesOfStart(answers: readonly (SqlConnection | Error | null)[], isPreparing: boolean) {
+  const lines: string[] = [];
+  const left = [...answers];
+  const acquire = async (): Promise<SqlConnection | null> => {
+    const answer = left.shift();
+    if (answer instanceof Error) throw answer;
+    return answer ?? null;
+  };
+  await sessionsAt(acquire, isPreparing, lines).lookFirst();
   expect(left).toEqual([]);
   return lines;
 }
@@ -48,6 +53,22 @@ it('tells of a server that does not answer', async () => {
   expect(await linesOfStart([null], false)).toEqual([
     expect.stringContaining('error: the database failed: it cannot be'),
   ]);
+});
+
+it('tells that a server takes writes again only once it has taken one', async () => {
+  const lines: string[] = [];
+  const sessions = sessionsAt(async () => CONNECTION, false, lines);
+  const bounds = { deadline: performance.now() + 60_000 };
+  const notReady = Object.assign(new Error('not ready'), { errno: 1047, sqlMessage: 'not ready' });
+  for (const kind of ['read', 'write'] as const) {
+    await expect(sessions[kind](bounds, () => Promise.reject(notReady))).rejects.toMatchObject({
+      code: 'database_error',
+    });
+    await sessions.read(bounds, async () => 'state');
+    expect(lines).toEqual([expect.stringMatching(/^error: the database failed: this node has lost its cluster/)]);
+  }
+  await sessions.write(bounds, async () => 'done');
+  expect(lines.slice(1)).toEqual(['info: the database works again']);
 });
 
 it('begins at the first good host of the URL, whichever answers first', async () => {

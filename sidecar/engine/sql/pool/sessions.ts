@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DiskFullError } from '#engine/disk-full.ts';
 import type { EngineStats, HostInUse } from '#engine/engine.ts';
 import { DETAILS_IN_LOG } from '#engine/log.ts';
-import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.ts';
+import { type TroubleLog, type TroubleScope, UnusableDatabaseError } from '#engine/model/failures.ts';
 import { Places } from '#engine/model/places.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
@@ -236,7 +236,7 @@ export class PooledSessions implements ServerSessions {
     const failure = this.#source.classify(error);
     if (error instanceof UnusableDatabaseError) this.#troubles.report('unusable', 'connection', error.message, '');
     else if (failure.kind === 'failed') {
-      this.#troubles.report(failure.trouble, 'connection', failure.advice, this.#source.describe(error));
+      this.#troubles.report(failure.trouble, scopeOf('read', failure), failure.advice, this.#source.describe(error));
     } else {
       this.#troubles.report('unreachable', 'connection', NOT_IN_TIME, this.#source.describe(error));
     }
@@ -282,8 +282,9 @@ export class PooledSessions implements ServerSessions {
     return new ApiError('database_timeout', message);
   }
 
-  #failed(kind: Kind, cause: unknown, { trouble, advice }: SqlFailure & { kind: 'failed' }): ApiError {
-    this.#troubles.report(trouble, kind === 'read' ? 'connection' : 'write', advice, this.#source.describe(cause));
+  #failed(kind: Kind, cause: unknown, failure: SqlFailure & { kind: 'failed' }): ApiError {
+    const { trouble, advice } = failure;
+    this.#troubles.report(trouble, scopeOf(kind, failure), advice, this.#source.describe(cause));
     if (trouble === FULL_DISK) return new DiskFullError(null);
     return new ApiError('database_error', `the database failed${DETAILS_IN_LOG}`);
   }
@@ -292,6 +293,11 @@ export class PooledSessions implements ServerSessions {
     if (verdict === 'conflict') return writeConflict();
     return verdict === 'reconnect' ? this.#unreachable(cause) : verdict;
   }
+}
+
+/** A server that takes no writes goes on answering when it is asked for its state. */
+function scopeOf(kind: Kind, { isOfServer }: SqlFailure & { kind: 'failed' }): TroubleScope {
+  return kind === 'read' && isOfServer !== true ? 'connection' : 'write';
 }
 
 /** No connection was free before the deadline, so nothing was sent. */
