@@ -46,7 +46,13 @@ const ADVICE: ReadonlyMap<string, readonly [trouble: string, advice: string]> = 
   ['3D000', ['missing', 'there is no database of that name: create it, or check database.url in sidecar.json']],
   ['53300', ['connections', 'the server takes no more connections: raise max_connections or lower database.poolSize']],
   ['57P03', ['starting', 'the server is starting or stopping; the sidecar tries again']],
-  [READ_ONLY, ['readOnly', 'the server takes no writes: it is read-only or a standby']],
+  [
+    READ_ONLY,
+    [
+      'readOnly',
+      'the server takes no writes: it is read-only or a standby: start the primary, or promote the standby (docs/cluster.md)',
+    ],
+  ],
   ['53100', [FULL_DISK, 'the disk of the server is full: free some space; writes go on by themselves then']],
   ['53200', ['memory', `the server is out of memory: ${CHECK_LOG}`]],
   ['42501', ['permission', 'the account lacks a right: make it the owner of the database']],

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { EngineLog } from '#engine/log.ts';
 import { TroubleLog } from '#engine/model/failures.ts';
 import { classify, describe as describeFailure } from '#engine/mysql/failures.ts';
+import { UnconfirmedError } from '#engine/sql/pool/deadline-session.ts';
 import type { ConnectionSource, SqlConnection } from '#engine/sql/pool/driver.ts';
 import { HostWatch } from '#engine/sql/pool/host-watch.ts';
 import { PooledSessions } from '#engine/sql/pool/sessions.ts';
@@ -67,6 +68,18 @@ it('tells that a server takes writes again only once it has taken one', async ()
     await sessions.read(bounds, async () => 'state');
     expect(lines).toEqual([expect.stringMatching(/^error: the database failed: this node has lost its cluster/)]);
   }
+  await sessions.write(bounds, async () => 'done');
+  expect(lines.slice(1)).toEqual(['info: the database works again']);
+});
+
+it('tells that no standby confirms, and when one does again', async () => {
+  const lines: string[] = [];
+  const sessions = sessionsAt(async () => CONNECTION, false, lines);
+  const bounds = { deadline: performance.now() + 60_000 };
+  const UNKNOWN = { code: 'database_timeout', message: expect.stringContaining('unknown') };
+  await expect(sessions.write(bounds, () => Promise.reject(new UnconfirmedError()))).rejects.toMatchObject(UNKNOWN);
+  await sessions.read(bounds, async () => 'state');
+  expect(lines).toEqual([expect.stringContaining('error: the database failed: no synchronous standby confirms')]);
   await sessions.write(bounds, async () => 'done');
   expect(lines.slice(1)).toEqual(['info: the database works again']);
 });

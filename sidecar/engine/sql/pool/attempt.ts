@@ -73,3 +73,8 @@ export async function rolledBack(session: DeadlineSession): Promise<boolean> {
 export function jitterMs(attempt: number): number {
   return Math.random() * RETRY_STEP_MS * 2 ** Math.min(attempt + 1, MAX_DOUBLINGS);
 }
+
+/** No connection was free before the deadline, so nothing was sent. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'database_timeout';
+}

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DiskFullError } from '#engine/disk-full.ts';
 import type { EngineStats, HostInUse } from '#engine/engine.ts';
 import { DETAILS_IN_LOG } from '#engine/log.ts';
-import { type TroubleLog, type TroubleScope, UnusableDatabaseError } from '#engine/model/failures.ts';
+import { type TroubleLog, UnusableDatabaseError } from '#engine/model/failures.ts';
 import { Places } from '#engine/model/places.ts';
 import { StaleSchemaError } from '#engine/rows.ts';
 import { ApiError } from '#protocol/errors.ts';
@@ -13,22 +13,22 @@ import {
   inAutocommit,
   inTransaction,
   isConnectionAtFault,
+  isTimeout,
   jitterMs,
   rolledBack,
   type Work,
 } from './attempt.ts';
 import { AbandonedError, DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection } from './driver.ts';
+import { type Kind, NO_REPLICA, NOT_IN_TIME, scopeOf } from './owner-words.ts';
 
 /** A pool may hold several connections that are gone and not yet known to be. */
 const MAX_RECONNECTS = 5;
 /** How long a start waits for the server before it goes on without; and for one that answers while it makes the system tables. */
 const FIRST_LOOK_MS = 5000;
 const FIRST_TABLES_MS = 20_000;
-const NOT_IN_TIME = 'it cannot be reached in time: is it running, and not overloaded? It is tried again';
 const NO_ANSWER = Object.assign(new Error('the server does not answer'), { code: 'ETIMEDOUT' });
 
-type Kind = 'read' | 'write' | 'compound' | 'transaction';
 type Verdict = 'conflict' | 'reconnect' | Error;
 
 /** See `Sessions` and `ServerSessions`. */
@@ -248,7 +248,10 @@ export class PooledSessions implements ServerSessions {
     if (hasNextHost) return 'reconnect';
     if (cause instanceof ApiError || cause instanceof StaleSchemaError) return cause;
     if (cause instanceof UnsentError) return 'reconnect';
-    if (cause instanceof UnconfirmedError) return this.#timeout(true);
+    if (cause instanceof UnconfirmedError) {
+      this.#troubles.report('unconfirmed', 'write', NO_REPLICA, cause.message);
+      return this.#timeout(true);
+    }
     const isUnknown = stage === 'committing' || (kind === 'write' && stage === 'sent');
     if (cause instanceof AbandonedError) return this.#timeout(isUnknown || kind === 'compound');
     const failure = this.#source.classify(cause);
@@ -293,14 +296,4 @@ export class PooledSessions implements ServerSessions {
     if (verdict === 'conflict') return writeConflict();
     return verdict === 'reconnect' ? this.#unreachable(cause) : verdict;
   }
-}
-
-/** A server that takes no writes goes on answering when it is asked for its state. */
-function scopeOf(kind: Kind, { isOfServer }: SqlFailure & { kind: 'failed' }): TroubleScope {
-  return kind === 'read' && isOfServer !== true ? 'connection' : 'write';
-}
-
-/** No connection was free before the deadline, so nothing was sent. */
-function isTimeout(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 'database_timeout';
 }
