@@ -54,6 +54,7 @@ describeIf(why, 'the page of backups', () => {
 
   it('makes a backup, shows what a restore changes, restores it and offers the way back', async () => {
     await page.getByText('Backups stay on this machine').waitFor();
+    await page.getByText('Press “Make a backup” for the first one.').waitFor();
     await expectAccessible(page);
     const lists = countLists();
     await page.getByRole('button', { name: 'Make a backup' }).click();

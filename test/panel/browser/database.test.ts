@@ -1,4 +1,6 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { MAX_COLUMN_LENGTH } from '#protocol/limits.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { BIG_ID, HOSTILE, type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
@@ -70,6 +72,33 @@ describeIf(why, 'the database pages', () => {
     await panel.api.must('delete', {
       ...{ namespace: 'game', table: 'players', filter: { field: 'id', op: 'eq', value: 700 } },
     });
+  });
+
+  it('give a finger all it presses, and a long name of a column leaves its value in view', async () => {
+    const name = 'm'.repeat(MAX_COLUMN_LENGTH);
+    const columns = [
+      { name: 'id', type: 'int32' },
+      { name, type: 'string', length: 200 },
+    ];
+    const tables = [{ name: 'wide', primaryKey: ['id'], columns }];
+    await panel.api.must('schema.extend', { namespace: 'game', part: 'wide', schema: { tables } });
+    await panel.api.must('insert', { namespace: 'game', table: 'wide', rows: [{ id: 1, [name]: 'v'.repeat(200) }] });
+    const phone = await browser.visit(panel.address, { width: 390, touch: true });
+    await phone.context().addCookies(await page.context().cookies());
+    await open('', phone);
+    await phone.reload();
+    const isHigh = async (each: Locator) =>
+      expect.poll(async () => (await each.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    await isHigh(phone.getByRole('link', { name: 'wide', exact: true }));
+    await open('/rows/game/wide', phone);
+    await isHigh(row('1', phone));
+    await isHigh(phone.getByRole('button', { name, exact: true }));
+    const value = await phone.getByRole('cell').filter({ hasText: 'vvv' }).locator('.value').boundingBox();
+    expect(value?.width).toBeGreaterThan(100);
+    expect((value?.x ?? 0) + (value?.width ?? 0)).toBeLessThanOrEqual(390);
+    await expect.poll(() => phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expectAccessible(phone);
+    await phone.close();
   });
 
   it('refuse a filter that makes no sense, at the field, and ask nothing', async () => {

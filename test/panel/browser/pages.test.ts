@@ -29,8 +29,8 @@ const ACTIVE_TAB_OUTSIDE = `(() => {
   return row !== undefined && tab !== undefined && (tab.left < row.left - 1 || tab.right > row.right + 1);
 })()`;
 
-/** Buttons and selects on the page, without the hidden link to the content, that are lower than 44 px. */
-const LOW_CONTROLS = `[...document.querySelectorAll('button, select, a.button')]
+/** Controls of the page that are lower than 44 px, without the hidden link to the content. */
+const LOW_CONTROLS = `[...document.querySelectorAll('button, select, a.button, .tabs a, .table tbody th a')]
   .map((control) => [control, control.getBoundingClientRect()])
   .filter(([, { height, bottom }]) => bottom > 0 && height > 0 && height < 44)
   .map(([control, { height }]) => height + ' ' + control.textContent)`;
@@ -70,19 +70,19 @@ describeIf(why, 'every page', () => {
     await expectAccessible(page);
   });
 
-  it.each(['overview', 'bundles', 'logs', 'settings', 'accounts'])(
-    'has nothing to press that is too small for a finger: %s',
-    async (place) => {
-      const phone = await browser.visit(panel.address, { width: 390, touch: true });
-      await phone.context().addCookies(await page.context().cookies());
-      await phone.goto(`${panel.address}/#/${place}`);
-      await phone.reload();
-      await expect.poll(() => phone.getByRole('heading', { level: 1 }).count()).toBe(1);
-      await expect.poll(() => phone.locator('main .loading').count()).toBe(0);
-      expect(await phone.evaluate(LOW_CONTROLS)).toEqual([]);
-      await phone.close();
-    },
-  );
+  it.each([
+    ...['overview', 'bundles', 'logs', 'settings', 'accounts', 'updates', 'backups'],
+    ...['database', 'database/queue'],
+  ])('has nothing to press that is too small for a finger: %s', async (place) => {
+    const phone = await browser.visit(panel.address, { width: 390, touch: true });
+    await phone.context().addCookies(await page.context().cookies());
+    await phone.goto(`${panel.address}/#/${place}`);
+    await phone.reload();
+    await expect.poll(() => phone.getByRole('heading', { level: 1 }).count()).toBe(1);
+    await expect.poll(() => phone.locator('main .loading').count()).toBe(0);
+    expect(await phone.evaluate(LOW_CONTROLS)).toEqual([]);
+    await phone.close();
+  });
 
   it('asks no other host, and breaks no policy', () => {
     expect(browser.complaints).toEqual([]);

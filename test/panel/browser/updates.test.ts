@@ -46,6 +46,35 @@ describeIf(why, 'the page of updates', () => {
     await row.getByText('unpacked').waitFor();
   });
 
+  it('says what to do: with nothing newer, and for a panel that cannot replace itself', async () => {
+    await page.getByText('There is no newer release here. Upload one below').waitFor();
+    await page.getByText('start it with node keeper.js in place of node main.js').waitFor();
+  });
+
+  it('tells a failed job from one that is under way, and offers no cancel that is refused', async () => {
+    const job = { id: 'j', kind: 'updates.apply', by: 'owner', subjects: [], outcome: null, progress: 0.5 };
+    const times = { queuedAt: new Date().toISOString(), startedAt: null, endedAt: null };
+    const answer = async (status: object, updates: object) => {
+      await page.route('**/api/updates', async (route) => {
+        const response = await route.fetch();
+        const shown = (await response.json()) as { updates: object };
+        await route.fulfill({ response, json: { ok: true, status, updates: { ...shown.updates, ...updates } } });
+      });
+      await page.reload();
+    };
+    const running = { ...job, ...times, state: 'running', message: 'waits for 9.9.9', error: null, canCancel: true };
+    await answer(running, { isApplying: true });
+    await page.getByText('waits for 9.9.9').waitFor();
+    await page.getByRole('progressbar').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    await answer({ ...running, state: 'failed', message: 'app.js: other hash', error: 'update.invalid' }, {});
+    const notice = page.locator('.notice.bad').filter({ hasText: 'This is not a whole release of the panel.' });
+    await notice.getByText('app.js: other hash').waitFor();
+    await expectAccessible(page);
+    await page.unrouteAll();
+    await page.reload();
+  });
+
   it('refuses a file that is no release, with the reason', async () => {
     const file = { name: 'sidecar-9.9.9.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') };
     await page.getByLabel('Upload a release').setInputFiles(file);

@@ -50,7 +50,7 @@ export function DrillState({ drill, isExpected }: DrillStateProps) {
     return (
       <Notice kind="bad">
         <p>
-          {t('backups.drillFailed')} <Time iso={at} />
+          {t('backups.drillFailed')} <When iso={at} />
         </p>
         {error !== null && <p class="soft">{error}</p>}
       </Notice>
@@ -69,8 +69,17 @@ export function DrillState({ drill, isExpected }: DrillStateProps) {
         {kind === 'opened'
           ? t('backups.proved', { rows: number(rows ?? 0), seconds: number(seconds, 1) })
           : t('backups.provedBytes')}{' '}
-        <Time iso={at} />
+        <When iso={at} />
       </p>
     </Notice>
+  );
+}
+
+/** Behind a whole sentence. */
+function When({ iso }: { iso: string }) {
+  return (
+    <span class="soft">
+      <Time iso={iso} />
+    </span>
   );
 }

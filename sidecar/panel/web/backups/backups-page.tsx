@@ -79,8 +79,17 @@ function Overview({ answer: { backups, drill, remote, continuous } }: { answer: 
       <ContinuousState continuous={continuous} />
       <DrillState drill={drill} isExpected={remote !== null} />
       <Section title={t('backups.all')}>
-        {backups.length === 0 ? <Empty icon="database" title={t('backups.none')} /> : <BackupList backups={backups} />}
+        {backups.length === 0 ? <NoBackups /> : <BackupList backups={backups} />}
       </Section>
     </>
+  );
+}
+
+function NoBackups() {
+  const can = useCan();
+  return (
+    <Empty icon="database" title={t('backups.none')}>
+      {can('backups.make') && <p>{t('backups.noneHint', { action: t('backups.make') })}</p>}
+    </Empty>
   );
 }

@@ -75,15 +75,15 @@ function Heading({ column, sort, onSort }: HeadingProps) {
   const isDown = sort === `-${name}`;
   const state = isUp ? 'ascending' : isDown ? 'descending' : undefined;
   return (
-    <th scope="col" aria-sort={state} class={isNumeric(type) ? 'number' : ''} title={type}>
+    <th scope="col" aria-sort={state} class={isNumeric(type) ? 'number' : ''} title={`${name}: ${type}`}>
       {isSortable ? (
         <button type="button" class="sort" onClick={() => onSort(isUp ? `-${name}` : isDown ? '' : name)}>
           {isKey && <KeyMark />}
-          {name}
+          <span class="sort-name">{name}</span>
           <span aria-hidden="true">{isUp ? '↑' : isDown ? '↓' : ''}</span>
         </button>
       ) : (
-        name
+        <span class="sort-name">{name}</span>
       )}
     </th>
   );

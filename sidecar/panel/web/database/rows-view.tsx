@@ -125,13 +125,17 @@ export function RowsView(props: RowsViewProps) {
       {answer?.isBehind === true && <Notice kind="warn">{t('database.behind')}</Notice>}
       <div ref={top}>
         {answer !== null && answer.rows.length === 0 && (
-          <Empty icon="search" title={t(question.filter === '' ? 'database.noRows' : 'database.noRowsFound')} />
+          <Empty icon="search" title={t(question.filter === '' ? 'database.noRows' : 'database.noRowsFound')}>
+            {question.filter === '' && <p>{t('database.noRowsHint', { action: t('exchange.title') })}</p>}
+          </Empty>
         )}
         {answer !== null && answer.rows.length > 0 && (
           <RowsTable answer={answer} sort={question.sort} onSort={(sort) => ask({ sort })} onOpen={setOpen} />
         )}
       </div>
-      {answer !== null && <Pages answer={answer} count={count} offset={question.offset} onTurn={turnTo} />}
+      {answer !== null && (answer.rows.length > 0 || question.offset > 0) && (
+        <Pages answer={answer} count={count} offset={question.offset} onTurn={turnTo} />
+      )}
       {isExchanging && (
         <ExchangeDialog
           {...props}

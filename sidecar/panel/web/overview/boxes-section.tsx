@@ -47,8 +47,10 @@ function BoxRow({ box: { box, url, version, isAlive }, isOwn = false }: { box: B
   return (
     <li aria-current={isOwn ? 'true' : undefined}>
       <Badge tone={isAlive ? 'good' : 'bad'}>{t(isAlive ? 'overview.box-alive' : 'overview.box-silent')}</Badge>
-      <strong>{box}</strong>
-      {isOwn && <Tag>{t('overview.box-own')}</Tag>}
+      <span class="words">
+        <strong>{box}</strong>
+        {isOwn && <Tag>{t('overview.box-own')}</Tag>}
+      </span>
       <span class="soft">{url}</span>
       <span class="soft">{version}</span>
     </li>

@@ -62,7 +62,7 @@ function Troubles({ status }: { status: ServerStatus }) {
     <>
       {status.hungSince !== null && (
         <Notice kind="warn">
-          {t('overview.hung')} <Time iso={status.hungSince} />
+          {t('overview.hung')} <Time iso={status.hungSince} isAbsolute />
         </Notice>
       )}
       {status.state === 'crashed' && <Crash status={status} />}

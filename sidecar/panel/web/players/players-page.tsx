@@ -52,9 +52,11 @@ function PlayerList({ players, onKick }: PlayerListProps) {
   const mayKick = useCan()('players.kick');
   if (players.length === 0) return <Empty icon="players" title={t('players.none')} />;
   const kick = (player: Player) => (
-    <Button kind="quiet" title={t('players.kickPlayer', { name: player.name })} onClick={() => onKick(player)}>
-      {t('players.kick')}
-    </Button>
+    <span class="row-actions">
+      <Button kind="quiet" title={t('players.kickPlayer', { name: player.name })} onClick={() => onKick(player)}>
+        {t('players.kick')}
+      </Button>
+    </span>
   );
   const columns: Column<Player>[] = [
     // A name may hold marks of direction: it must not turn the rest of its row.

@@ -48,11 +48,15 @@ function Trouble({ health }: { health: DatabaseHealth }) {
   return (
     <Notice
       kind="bad"
-      action={links.map(({ place, text }) => (
-        <a key={place} href={place}>
-          {text}
-        </a>
-      ))}
+      action={
+        <span class="notice-links">
+          {links.map(({ place, text }) => (
+            <a key={place} href={place}>
+              {text}
+            </a>
+          ))}
+        </span>
+      }
     >
       <p>
         <strong>{troubleText(health)}</strong>

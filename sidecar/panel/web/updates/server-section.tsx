@@ -13,6 +13,7 @@ import { t, textFor } from '../core/i18n.ts';
 import { useCan } from '../core/session.ts';
 import { useAction } from '../core/use-action.ts';
 import { useLoaded } from '../core/use-loaded.ts';
+import { UpdateJob } from './update-job.tsx';
 
 const BASE = '/api/server-updates';
 
@@ -33,11 +34,7 @@ export function ServerSection() {
               <Facts updates={updates} />
               {updates.refusal !== null && <Notice kind="warn">{textFor(`errors.${updates.refusal}`)}</Notice>}
               <LastChange updates={updates} />
-              {status !== null && status.message !== '' && (
-                <p class="job-message" role="status">
-                  {status.message}
-                </p>
-              )}
+              <UpdateJob status={status} />
               <Actions updates={updates} canCancel={status?.canCancel === true} onDone={loaded.reload} />
               <Candidates updates={updates} onDone={loaded.reload} />
             </>

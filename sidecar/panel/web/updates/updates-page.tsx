@@ -18,6 +18,7 @@ import { useAction } from '../core/use-action.ts';
 import { type Loaded, useLoaded } from '../core/use-loaded.ts';
 import { ConnectorNotice } from './connector-notice.tsx';
 import { ServerSection } from './server-section.tsx';
+import { UpdateJob } from './update-job.tsx';
 
 /** While a release is put in place, the panel is away for seconds. */
 const READ_MS = 2000;
@@ -42,16 +43,12 @@ export function UpdatesPage() {
               {updates.refusal !== null && <Notice kind="warn">{textFor(`errors.${updates.refusal}`)}</Notice>}
               {updates.isApplying && <Notice>{t('updates.applying')}</Notice>}
               <ConnectorNotice key={updates.version} />
-              {status !== null && status.message !== '' && (
-                <p class="job-message" role="status">
-                  {status.message}
-                </p>
-              )}
+              <UpdateJob status={status} />
+              {updates.newest === null && updates.staged === null && !isBusy && <p>{t('updates.nothingNewer')}</p>}
               <Actions updates={updates} isBusy={isBusy} loaded={loaded} />
-              <Upload onDone={loaded.reload} />
               <Refused updates={updates} />
-            </Section>
-            <Section title={t('updates.history')}>
+              <Upload onDone={loaded.reload} />
+              <h3 class="below above">{t('updates.history')}</h3>
               <History records={updates.history} />
             </Section>
           </>
@@ -135,6 +132,8 @@ function Actions({ updates: { newest, staged, previous, refusal }, isBusy, loade
     loaded.reload();
   });
   const mayChange = can('users.manage') && refusal === null;
+  // From its acceptance on, an update refuses each POST: that of a cancel too.
+  const mayCancel = isBusy && loaded.data?.status?.canCancel === true && !loaded.data.updates.isApplying;
   return (
     <p class="row project-actions">
       <Button icon="restart" busy={isSending} disabled={isBusy} onClick={() => act('check')}>
@@ -160,7 +159,7 @@ function Actions({ updates: { newest, staged, previous, refusal }, isBusy, loade
           {t('updates.back', { version: previous })}
         </Button>
       )}
-      {isBusy && (
+      {mayCancel && (
         <Button icon="close" busy={isSending} onClick={() => act('cancel')}>
           {t('common.cancel')}
         </Button>
