@@ -4,7 +4,7 @@ import { copyFolder } from '../installs/copy-folder.ts';
 import type { RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import { exportTree } from '../sources/git/tree-export.ts';
-import { refusedAsArchive } from '../sources/project-builder.ts';
+import { logPointers, refusedAsArchive } from '../sources/project-builder.ts';
 import type { Project } from '../sources/project-store.ts';
 import type { Projects } from '../sources/projects.ts';
 import { checkPackages } from './lock-check.ts';
@@ -43,9 +43,10 @@ export class ScriptBuild {
     try {
       await this.#install(job, project, work);
       const source = join(work, 'source');
-      await refusedAsArchive(() =>
+      const files = await refusedAsArchive(() =>
         exportTree(projects.repository(project), { commit, root, target: source, signal: job.signal }),
       );
+      logPointers(job, files ?? []);
       for (const name of LEFT_OUT) rmSync(join(source, name), { recursive: true, force: true });
       const modules = join(work, 'modules/node_modules');
       if (existsSync(modules)) renameSync(modules, join(source, 'node_modules'));

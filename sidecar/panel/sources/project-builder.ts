@@ -7,7 +7,7 @@ import type { RunningJob } from '../jobs/job-kind.ts';
 import { PanelError } from '../panel-error.ts';
 import type { InstallOutcome } from '../shapes/installs.ts';
 import type { Turn } from '../turn.ts';
-import { exportTree } from './git/tree-export.ts';
+import { type ExportedFile, exportTree } from './git/tree-export.ts';
 import type { BuildInput } from './project-inputs.ts';
 import type { Project } from './project-store.ts';
 import type { Projects } from './projects.ts';
@@ -23,6 +23,8 @@ export interface ProjectBuilderParts {
   readonly runScript: ScriptBuild;
 }
 
+/** Files that a line of the log names. */
+const MAX_NAMED = 10;
 const MANIFESTS = ['bundle.json', 'fxmanifest.lua', '__resource.lua'];
 
 /** Builds a project's bundle and puts it in place. */
@@ -78,7 +80,16 @@ export class ProjectBuilder {
       throw new PanelError('bundleTools.root', { field: 'root', detail: `the commit has no folder ${root}` });
     }
     job.log(`${files.length} files`);
+    logPointers(job, files);
   }
+}
+
+/** A bundle with pointers in place of its pictures and sounds would look installed. */
+export function logPointers(job: Pick<RunningJob, 'log'>, files: readonly ExportedFile[]): void {
+  const paths = files.filter(({ isPointer }) => isPointer).map(({ path }) => path);
+  if (paths.length === 0) return;
+  const named = `${paths.slice(0, MAX_NAMED).join(', ')}${paths.length > MAX_NAMED ? ', …' : ''}`;
+  job.log(`${paths.length} files are pointers of Git LFS, whose content is not fetched: ${named}`);
 }
 
 /** Trees are refused by the same rules as archives, and with the same key. */

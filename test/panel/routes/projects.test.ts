@@ -367,4 +367,19 @@ describeIf(noGitServer, 'source projects', () => {
     expect((await ended('build', { name: 'late', apply: 'now', install: true })).status.state).toBe('succeeded');
     expect(readFileSync(join(root, 'bundles/late/main.js'), 'utf8')).toBe('counts\n');
   });
+
+  it('say which files are only pointers of Git LFS, whose content the panel does not fetch', async () => {
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`;
+    served.commit({
+      'bundle.json': manifest('8.0.0'),
+      'main.js': '8\n',
+      'a.txt': 'version of mine',
+      'art/logo.png': pointer,
+    });
+    await ended('pull', { name: 'late' });
+    const { status, log } = await ended('build', { name: 'late', apply: 'now', install: true });
+    expect(status.state).toBe('succeeded');
+    const lines = log.map(({ text }) => text).filter((text) => text.includes('LFS'));
+    expect(lines).toEqual(['1 files are pointers of Git LFS, whose content is not fetched: art/logo.png']);
+  });
 });

@@ -11,6 +11,8 @@ export interface ExportedFile {
   readonly bytes: number;
   /** SHA-256, hex. */
   readonly hash: string;
+  /** It stands for a file of Git LFS, which lies elsewhere. */
+  readonly isPointer: boolean;
 }
 
 interface WantedFile {
@@ -21,6 +23,8 @@ interface WantedFile {
 }
 
 const NEWLINE = 0x0a;
+const POINTER = Buffer.from('version https://git-lfs.github.com/spec/');
+const MAX_POINTER_BYTES = 1024;
 const MODES = { file: 0o644, program: 0o755 } as const;
 
 /**
@@ -83,19 +87,22 @@ async function writeBlob(reader: BatchReader, file: WantedFile, target: string):
   const [hash, type, size] = (await reader.line()).split(' ');
   if (hash !== file.hash || type !== 'blob') throw new EntryRefused(file.path, 'is not in the repository');
   const sum = createHash('sha256');
+  let start = Buffer.alloc(0);
   // Never through a link, never over a file.
   const handle = await open(join(target, file.path), 'wx', file.isProgram ? MODES.program : MODES.file);
   try {
     await handle.chmod(file.isProgram ? MODES.program : MODES.file);
     await reader.bytes(Number(size), async (chunk) => {
       sum.update(chunk);
+      if (start.length < POINTER.length) start = Buffer.concat([start, chunk.subarray(0, POINTER.length)]);
       await handle.writeFile(chunk);
     });
     await handle.sync();
   } finally {
     await handle.close();
   }
-  return { path: file.path, bytes: Number(size), hash: sum.digest('hex') };
+  const isPointer = Number(size) <= MAX_POINTER_BYTES && start.subarray(0, POINTER.length).equals(POINTER);
+  return { path: file.path, bytes: Number(size), hash: sum.digest('hex'), isPointer };
 }
 
 /** Reads the output of `cat-file --batch`: a line, then as many bytes as it says, then a newline. */
