@@ -99,10 +99,10 @@ export class ScheduledBackups {
     if (last !== null && nextDue(this.#schedule, last.time, Date.now()) > Date.now()) {
       this.#failedAt = null;
       this.#madeElsewhereAt = last.time;
-      const time = new Date(last.time).toISOString();
+      const madeAt = new Date(last.time).toISOString();
       this.#options.log('info', 'another sidecar of the database made the backup of this time', {
         box: last.box,
-        time,
+        madeAt,
       });
       return null;
     }
