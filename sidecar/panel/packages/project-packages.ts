@@ -15,12 +15,24 @@ const MAX_LOCK_BYTES = 16 * 1024 ** 2;
 
 /** package.json and package-lock.json of a commit. */
 export async function packageFiles(projects: Projects, project: Project, commit: string): Promise<PackageFiles> {
-  const repository = projects.repository(project);
-  const at = (name: string) => (project.root === '' ? name : `${project.root}/${name}`);
-  const manifest = await repository.file(commit, at('package.json'), MAX_MANIFEST_BYTES);
-  if (manifest === null) throw new PanelError('packages.lock', { detail: `there is no ${at('package.json')}` });
-  const lock = await repository.file(commit, at('package-lock.json'), MAX_LOCK_BYTES);
+  const manifest = await manifestOf(projects, project, commit);
+  const detail = `there is no ${at(project, 'package.json')}`;
+  if (manifest === null) throw new PanelError('packages.lock', { detail });
+  const lock = await projects.repository(project).file(commit, at(project, 'package-lock.json'), MAX_LOCK_BYTES);
   return { manifest: manifest.toString('utf8'), lock: lock?.toString('utf8') ?? null };
+}
+
+/** Whether the project has a package.json; most bundles need none. */
+export async function hasPackages(projects: Projects, project: Project): Promise<boolean> {
+  return (await manifestOf(projects, project, project.commit)) !== null;
+}
+
+function manifestOf(projects: Projects, project: Project, commit: string): Promise<Buffer | null> {
+  return projects.repository(project).file(commit, at(project, 'package.json'), MAX_MANIFEST_BYTES);
+}
+
+function at({ root }: Project, name: string): string {
+  return root === '' ? name : `${root}/${name}`;
 }
 
 /** Packages of a commit, the wanted ones first. @param only a single name, or undefined for all */

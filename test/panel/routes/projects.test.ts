@@ -123,6 +123,11 @@ describeIf(noGitServer, 'source projects', () => {
     expect(existsSync(join(root, 'bundles/shop/docs/a.md'))).toBe(false);
   });
 
+  it('have an empty list of packages without a package.json', async () => {
+    const { status, body } = await owner.post('/api/bundle-tools/packages/info', { project: 'shop' });
+    expect({ status, body }).toEqual({ status: 200, body: { ok: true, packages: [], checkedAt: null } });
+  });
+
   it('go back to the version before', async () => {
     const { outcome } = await ended('rollback', { name: 'shop' });
     expect(outcome).toMatchObject({ bundles: [{ name: 'shop', from: '1.1.0', to: '1.0.0' }] });
