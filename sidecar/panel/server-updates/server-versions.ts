@@ -60,9 +60,10 @@ export class ServerVersions {
 
   /** Right before a start: what waits becomes the version that starts. */
   beforeStart(): void {
-    const { pending, current } = this.choice;
+    const { pending, current, previous } = this.choice;
     if (pending === null) return;
-    this.#change({ current: pending, previous: current, pending: null, isOnTrial: true });
+    const before = pending === current ? previous : current;
+    this.#change({ current: pending, previous: before, pending: null, isOnTrial: true });
   }
 
   /** Takes each status of the server. */

@@ -81,6 +81,15 @@ it.each<[string, ServerStatus, string, string]>([
   expect(versions.choice).toMatchObject({ current: '1', previous: '2' });
 });
 
+it('the version that runs, chosen again, keeps the way back to the one before it', async () => {
+  await kept('1');
+  await kept('2');
+  startsWith('2');
+  expect(versions.choice).toMatchObject({ current: '2', previous: '1', pending: null, isOnTrial: true });
+  versions.follow(statusOf('crashed', { failure: 'no such file' }));
+  expect(versions.choice).toMatchObject({ current: '1', previous: '2' });
+});
+
 it('the first version has none to go back to: it stays, and nothing is started', () => {
   startsWith('1');
   versions.follow(statusOf('crashed', { failure: 'no such file' }));
