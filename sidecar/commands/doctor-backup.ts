@@ -54,7 +54,7 @@ function* localFindings({ backup: { folder, schedule } }: SidecarConfig): Genera
         verdict: 'warn',
         what,
         found: `none in ${folder} yet`,
-        advice: 'a running sidecar makes the first one at once; its log says why not',
+        advice: 'a running sidecar makes the first one at once; its log says why not, or which other box has made it',
       };
     return;
   }
@@ -62,7 +62,12 @@ function* localFindings({ backup: { folder, schedule } }: SidecarConfig): Genera
   const found = `${last.path} is ${hours} h old`;
   const isLate = schedule !== null && hours >= 2 * hoursOf(schedule);
   yield isLate
-    ? { verdict: 'fail', what, found, advice: 'the log of the sidecar says why there is no newer one' }
+    ? {
+        verdict: 'fail',
+        what,
+        found,
+        advice: 'the log of the sidecar says why there is no newer one, or which other box has made it',
+      }
     : { verdict: 'ok', what, found };
 }
 
