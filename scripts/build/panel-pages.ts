@@ -39,7 +39,7 @@ const TOOL_AREAS: readonly string[] = [
 ];
 /** Errors that somebody who is not signed in can meet. */
 const FIRST_ERRORS =
-  /^(body|csrf|folder-|host|internal|login|method|origin|permission|rate|route|session|settings\.dash|setup|users)/;
+  /^(body|csrf|folder-|host|internal|login|method|origin|permission|rate|route|secondFactor\.(code|ticket)|session|settings\.dash|setup|users)/;
 
 function partOf(area: string, key: string): 'first' | 'pages' | 'tools' {
   if (area === 'errors') return FIRST_ERRORS.test(key) ? 'first' : 'pages';

@@ -63,6 +63,10 @@ describeIf(why, 'the second factor on pages', () => {
       await visitor.getByLabel('User name').fill('owner');
       await visitor.getByLabel('Password').fill(PASSWORD);
       await visitor.getByRole('button', { name: 'Sign in' }).click();
+      // Its reason is among the texts of the first visit.
+      await visitor.getByLabel('Code').fill('000000');
+      await visitor.getByRole('button', { name: 'Sign in' }).click();
+      await visitor.getByText('This code is wrong').waitFor();
       await visitor.getByLabel('Code').fill(code());
       await expectAccessible(visitor);
       await visitor.getByRole('button', { name: 'Sign in' }).click();

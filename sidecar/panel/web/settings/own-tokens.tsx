@@ -96,9 +96,17 @@ function Revoke({ token: { id, name }, onDone }: { token: TokenView; onDone: () 
     onDone();
   });
   return (
-    <Button kind="quiet" icon="trash" busy={isBusy} title={`${t('settings.revoke')}: ${name}`} onClick={() => revoke()}>
-      {t('settings.revoke')}
-    </Button>
+    <span class="row-actions">
+      <Button
+        kind="quiet"
+        icon="trash"
+        busy={isBusy}
+        title={`${t('settings.revoke')}: ${name}`}
+        onClick={() => revoke()}
+      >
+        {t('settings.revoke')}
+      </Button>
+    </span>
   );
 }
 
