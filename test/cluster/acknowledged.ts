@@ -34,7 +34,8 @@ export class Ledger {
   readonly #calls = new Calls();
   /** Acknowledged inserts: id by tag. */
   readonly #inserted = new Map<string, number>();
-  readonly #refused = new Set<string>();
+  /** Refused inserts: error code by tag. */
+  readonly #refused = new Map<string, string>();
   readonly #increments = { done: 0, unknown: 0, refused: 0 };
   readonly #ownRows = new OwnRows();
   readonly #stale: string[] = [];
@@ -99,9 +100,9 @@ export class Ledger {
     this.#noteInsert(tag, await this.#calls.sendTwice(clientOf, '/v1/data/insert', insertion(tag), round % 2 === 0));
   }
 
-  #noteInsert(tag: string, { outcome, result }: Ended): void {
+  #noteInsert(tag: string, { outcome, code, result }: Ended): void {
     if (outcome === 'done') this.#inserted.set(tag, Number((result as { ids: readonly number[] }).ids[0]));
-    if (outcome === 'refused') this.#refused.add(tag);
+    if (outcome === 'refused') this.#refused.set(tag, `${code}`);
   }
 
   async #increment(clientOf: ClientOf): Promise<void> {
@@ -146,7 +147,7 @@ export class Ledger {
       lost: [...this.#inserted.keys()].filter((tag) => stored(tag).length === 0),
       doubled: [...idsOf].filter(([, ids]) => ids.length > 1).map(([tag]) => tag),
       otherId: [...this.#inserted].filter(([tag, id]) => !stored(tag).includes(id)).map(([tag]) => tag),
-      refusedButDone: [...this.#refused].filter((tag) => stored(tag).length > 0),
+      refusedButDone: [...this.#refused].filter(([tag]) => stored(tag).length > 0),
       wrongCount: counted < done || counted > done + unknown ? [counted, done, unknown] : [],
       wrongRows: this.#ownRows.ids.filter((id) => !this.#ownRows.isRight(id, values.get(id) ?? null)),
       stale: [...this.#stale],

@@ -13,6 +13,8 @@ export type ClientOf = (attempt: number) => SignedClient;
 
 export interface Ended {
   readonly outcome: Outcome;
+  /** Of a refusal. */
+  readonly code: string | null | undefined;
   readonly result: Record<string, unknown> | undefined;
 }
 
@@ -21,15 +23,19 @@ export class Calls {
   readonly counts = { done: 0, unknown: 0, refused: 0 };
   longestMs = 0;
 
-  /** With a key it is sent again, also to other sidecars, while nobody knows its outcome. */
+  /**
+   * With a key it is sent again, also to other sidecars, while nobody knows its outcome. A refusal then speaks for the last attempt
+   * only: an earlier one may have been done.
+   */
   async send(clientOf: ClientOf, operation: string, payload: object, key: string | null): Promise<Ended> {
     const whole = key === null ? payload : { ...payload, idempotencyKey: key };
+    let isUnknown = false;
     for (let attempt = 0; ; attempt += 1) {
       const answer = await this.#timed(clientOf(attempt).call(operation, whole));
       const outcome = outcomeOf(answer);
-      if (outcome !== 'unknown' || key === null || attempt === MAX_REPETITIONS) {
-        return this.#ended(outcome, answer === null ? [] : [answer]);
-      }
+      isUnknown ||= outcome === 'unknown';
+      if (outcome === 'done' || !isUnknown) return this.#ended(outcome, answer === null ? [] : [answer]);
+      if (key === null || attempt === MAX_REPETITIONS) return this.#ended('unknown', []);
       await wait(REPETITION_MS);
     }
   }
@@ -50,7 +56,8 @@ export class Calls {
 
   #ended(outcome: Outcome, answers: readonly (Answer | null)[]): Ended {
     this.counts[outcome] += 1;
-    return { outcome, result: answers.find((answer) => outcomeOf(answer) === outcome)?.result };
+    const answer = answers.find((each) => outcomeOf(each) === outcome);
+    return { outcome, code: answer?.code, result: answer?.result };
   }
 
   async #timed(sent: Promise<Answer>): Promise<Answer | null> {
