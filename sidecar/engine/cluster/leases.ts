@@ -12,6 +12,8 @@ const RENEW_EVERY_MS = 3000;
 const RENEWAL_TIMEOUT_MS = 5000;
 const RELEASE_TIMEOUT_MS = 10_000;
 const ASK_AGAIN_MS = 200;
+/** Half of the time after which another sidecar takes a lease. */
+const LATE_MS = LEASE_DEAD_MS / 2;
 /** Far below the time after which another sidecar takes a lease. */
 const FRESH_MS = 1000;
 
@@ -173,11 +175,13 @@ export class Lease {
     return this.checkBy((row) => this.#calls.renewLease(row, bounds));
   }
 
-  /** The same, on a connection of the caller. */
+  /** The same, on a connection of the caller. An answer that this process, if it was stopped, reads late says nothing about now. */
   async checkBy(renew: (row: LeaseRow) => Promise<boolean>): Promise<void> {
-    const now = this.#monotonic();
-    if (this.#isLost || !(await renew(this.next()))) throw this.lost();
-    this.#confirmedAt = now;
+    do {
+      const now = this.#monotonic();
+      if (this.#isLost || !(await renew(this.next()))) throw this.lost();
+      this.#confirmedAt = now;
+    } while (this.#monotonic() - this.#confirmedAt >= LATE_MS);
   }
 
   /** It was taken, or a check has succeeded, within the last second, so that no other sidecar can have taken the lease. */

@@ -79,6 +79,18 @@ describe('a lease', () => {
     await next?.release();
   });
 
+  it('is asked for again where its holder was stopped before it read the answer', async () => {
+    const lease = await one.leases.hold('stopped', bounds());
+    const taken = lease?.checkBy(async (row) => {
+      const isRenewed = await one.cluster.renewLease(row, bounds());
+      if (!(await two.leases.isHeld('stopped', bounds()))) return isRenewed;
+      monotonic += LEASE_DEAD_MS;
+      await two.leases.hold('stopped', bounds());
+      return isRenewed;
+    });
+    await expect(taken).rejects.toThrow(LeaseLostError);
+  });
+
   it('of a sidecar that was killed is its own at once after a restart', async () => {
     const killed = await sidecar('home');
     await killed.leases.hold('c', bounds());

@@ -1,3 +1,4 @@
+import { renewLease } from '#engine/sql/cluster.ts';
 import type { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { sha256Hex } from '#protocol/canonical-json.ts';
 import { quoted } from '../dialect.ts';
@@ -6,7 +7,8 @@ import type { ChangeContext } from './context.ts';
 /**
  * A table is taken away before its rows are copied or rewritten: it gets a private name, so that no node of a cluster
  * writes to it meanwhile. The name holds the fencing token of the lease. A sidecar that finishes the change of another
- * renames the table again, and a late statement of the first one finds no table.
+ * renames the table again, and a late statement of the first one finds no table. The lease is checked last: a renaming that
+ * comes late would take the table from all.
  */
 export async function takeAway(context: ChangeContext, tables: readonly string[]): Promise<void> {
   const { connection, lease, places } = context;
@@ -18,7 +20,25 @@ export async function takeAway(context: ChangeContext, tables: readonly string[]
     if (present.includes(away)) continue;
     renames.push(`${quoted(present[0] ?? physical)} TO ${quoted(away)}`);
   }
+  await checkLease(context);
   if (renames.length > 0) await connection.run(`RENAME TABLE ${renames.join(', ')}`);
+}
+
+/** A sidecar that was frozen for long must not go on. */
+export function checkLease({ connection, lease }: ChangeContext): Promise<void> {
+  return lease.checkBy((row) => renewLease(connection, row));
+}
+
+/**
+ * For a sidecar that has lost its lease and may have taken tables away all the same: nobody else looks for them once the change is
+ * over. A table that another sidecar has taken over has another name, or its own, and is left alone.
+ */
+export async function putBackLate({ connection, places }: ChangeContext): Promise<void> {
+  for (const [physical, away] of places) {
+    const names = await awayNames(connection, physical);
+    if (!names.includes(away)) continue;
+    await connection.run(`RENAME TABLE ${quoted(away)} TO ${quoted(physical)}`);
+  }
 }
 
 /** Gives a table that was taken away its name again, if that was as far as the change came. */

@@ -2,11 +2,10 @@ import { type Lease, LeaseLostError } from '#engine/cluster/leases.ts';
 import type { EngineLog } from '#engine/log.ts';
 import type { Done } from '#engine/pending/changes.ts';
 import { type Unit, unitsOf } from '#engine/pending/plan.ts';
-import { renewLease } from '#engine/sql/cluster.ts';
 import { misfits } from '#engine/sql/schema/checks.ts';
 import { SchemaConnection } from '#engine/sql/schema/connection.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { placeOf, takeAway } from './away.ts';
+import { checkLease, placeOf, putBackLate, takeAway } from './away.ts';
 import type { ChangeContext, SchemaTools } from './context.ts';
 import { isRefused, schemaError } from './errors.ts';
 import { finish, rewrittenTable } from './finish.ts';
@@ -41,6 +40,13 @@ async function carryOutInTime({ connection, flavour, log }: SchemaTools, lease: 
       await runUnit(context, unit);
     }
   } catch (error) {
+    if (error instanceof LeaseLostError) {
+      await putBackLate(context).catch(() => {
+        log('warn', 'tables may be left under private names; declare the schema with a change to have them back', {
+          namespace,
+        });
+      });
+    }
     if (!isRefused(error) || error instanceof LeaseLostError) throw error;
     await takeBack(context, row, units, log).catch((failure: unknown) => {
       throw schemaError(failure, namespace);
@@ -58,7 +64,6 @@ async function prepareTables(context: ChangeContext, units: readonly Unit[]): Pr
     const physical = rewrittenTable(namespace, unit);
     if (physical !== null && !(await isDone(context, unit))) left.push({ unit, physical });
   }
-  await checkLease(context);
   await takeAway(context, [...new Set(left.map(({ physical }) => physical))]);
   const physicalTable = (of: string, table: string) => placeOf(context, connection.dialect.physicalTable(of, table));
   const away = new SchemaConnection(connection.session, { ...connection.dialect, physicalTable });
@@ -67,11 +72,6 @@ async function prepareTables(context: ChangeContext, units: readonly Unit[]): Pr
     if (unit.kind === 'change') faults.push(...(await misfits(away, namespace, unit.change, now)));
   }
   if (faults.length > 0) throw new ApiError('data_does_not_fit', faults.join('; '));
-}
-
-/** A sidecar that was frozen for long must not go on. */
-function checkLease({ connection, lease }: ChangeContext): Promise<void> {
-  return lease.checkBy((row) => renewLease(connection, row));
 }
 
 async function takeBack(context: ChangeContext, row: PendingRow, units: readonly Unit[], log: EngineLog) {
