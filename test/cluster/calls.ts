@@ -13,7 +13,7 @@ export type ClientOf = (attempt: number) => SignedClient;
 
 export interface Ended {
   readonly outcome: Outcome;
-  /** Of a refusal. */
+  /** Error code of a refusal. */
   readonly code: string | null | undefined;
   readonly result: Record<string, unknown> | undefined;
 }
