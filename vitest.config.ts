@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
 import { BUILT_THREADS } from './test/support/built-sidecar.ts';
+import { ISOLATED_TESTS } from './test/support/isolated-tests.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { TEST_SEED } from './test/support/test-seed.ts';
 
@@ -39,17 +40,6 @@ const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 const CLUSTER_CONTRACT_TESTS = ['test/cluster/contract.test.ts'];
 /** Tests that judge how long an answer takes. */
 const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
-/** Tests that replace modules, or change the process or modules that others share. */
-const ISOLATED_TESTS = [
-  'test/panel/installs/full-disk.test.ts',
-  'test/panel/trash/swapped.test.ts',
-  'test/house/**/*.test.ts',
-  'test/unit/{connector,helper,sample}/**/*.test.ts',
-  'test/unit/owner-only.test.ts',
-  'test/unit/security/nonce-store.test.ts',
-  'test/panel/setup/install-standalone.test.ts',
-  'test/panel/{backups,browser}/backups.test.ts',
-];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 /** Set-up of every project: its tests start the sidecar. */
 const PROGRAMS = ['./test/support/compile-cache.ts', './test/support/built-sidecar.ts'];

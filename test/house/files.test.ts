@@ -1,7 +1,9 @@
+import { matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { oldCommentWords, SOURCE_FOLDERS } from '#scripts/check/comment-words.ts';
 import { readSources, type SourceFile, specifiersOf } from '#scripts/check/import-directions.ts';
+import { ISOLATED_TESTS } from '#support/isolated-tests.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAX_LINES = 300;
@@ -24,6 +26,12 @@ function climbs(sources: readonly SourceFile[]): string[] {
   );
 }
 
+/** Tests that replace a module, in a process that runs file after file: another file would be served the real one, or keep it. */
+function sharedReplacements(sources: readonly SourceFile[]): string[] {
+  const replacing = sources.filter(({ path, text }) => path.endsWith('.test.ts') && /\bvi\.(do)?[mM]ock\(/.test(text));
+  return replacing.map(({ path }) => path).filter((path) => !ISOLATED_TESTS.some((glob) => matchesGlob(path, glob)));
+}
+
 describe('the files', () => {
   it('have at most 300 lines, but for named tables', () => {
     expect(longFiles(files)).toEqual(LONG_TABLES);
@@ -35,6 +43,12 @@ describe('the files', () => {
     expect(climbs(files)).toEqual([]);
     const text = "import { a } from '../../../a.ts';\nimport { b } from '../../b.ts';";
     expect(climbs([{ path: 'test/a.ts', text }])).toEqual(['test/a.ts: ../../../a.ts']);
+  });
+
+  it('replace modules only in a process of their own', () => {
+    expect(sharedReplacements(files)).toEqual([]);
+    const planted = { path: 'test/panel/a.test.ts', text: `vi.${'mock'}('./b.ts');` };
+    expect(sharedReplacements([planted])).toEqual([planted.path]);
   });
 
   it('have comments in plain technical English', () => {
