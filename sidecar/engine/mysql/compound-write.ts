@@ -6,6 +6,7 @@ import { SqlParams } from '../sql/dialect.ts';
 import type { SlottedWrite } from '../sql/engine.ts';
 import type { CompiledStatement } from '../sql/read.ts';
 import type { ServerSessions, Session, SqlBounds } from '../sql/session.ts';
+import { SlotTakenError } from '../sql/slots.ts';
 import { MAX_KEPT_PARAMS } from './connection.ts';
 import { MYSQL_DIALECT } from './dialect.ts';
 import { classify, errnoOf } from './failures.ts';
@@ -44,7 +45,7 @@ export class CompoundWrites {
       return (await sessions.compound(bounds, send)) ?? (await runWrite(sessions, call, bounds));
     } catch (error) {
       // A statement whose answer was lost may be done, whatever became of the attempts after it.
-      throw isLost && error instanceof ApiError && error.status >= 500 ? outcomeUnknown() : error;
+      throw isLost && leavesOpen(error) ? outcomeUnknown() : error;
     }
   }
 
@@ -62,6 +63,12 @@ export class CompoundWrites {
       throw error;
     }
   }
+}
+
+/** Whether the last attempt failed for a reason that says nothing about an earlier one; a taken slot has its result. */
+function leavesOpen(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error instanceof SlotTakenError) return false;
+  return error.status >= 500 || error.code === 'conflict_retry';
 }
 
 function outcomeUnknown(): ApiError {

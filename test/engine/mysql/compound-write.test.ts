@@ -114,6 +114,14 @@ describe('a write with a slot', () => {
     expect(await rowsOf(engine, things, { fields: ['sidecar_rows'] })).toBe('[{"sidecar_rows":5}]');
   });
 
+  it('whose answer is lost, and which others are in the way of after that, may be done, and says so', async () => {
+    await keyed(insertion({ code: 'a', sidecar_rows: 0 }));
+    await keyed(adding('a'));
+    proxy.doubtNextAndDeadlock();
+    await expect(keyed(adding('a'), things, slot(), 1000)).rejects.toMatchObject(OUTCOME_UNKNOWN);
+    expect(await rowsOf(world.engine, things, { fields: ['sidecar_rows'] })).toBe('[{"sidecar_rows":10}]');
+  });
+
   it('that a server leaves without an answer may be done, and says so', async () => {
     await keyed(insertion({ code: 'a', sidecar_rows: 0 }));
     await keyed(adding('a'));

@@ -4,14 +4,14 @@ const COM_STMT_CLOSE = 0x19;
 const COM_STMT_EXECUTE = 0x17;
 const COM_QUERY = 0x03;
 
-/** Packet 1 of an answer: ER_ERROR_DURING_COMMIT. */
-const COMMIT_FAILED = (() => {
-  const body = Buffer.concat([
-    Buffer.from([0xff, 1180 % 256, 1180 >> 8]),
-    Buffer.from('#HY000Not connected to Primary Component'),
-  ]);
+const COMMIT_FAILED = errorPacket(1180, '#HY000Not connected to Primary Component');
+const DEADLOCK = errorPacket(1213, '#40001Deadlock found when trying to get lock');
+
+/** Packet 1 of an answer. */
+function errorPacket(code: number, text: string): Buffer {
+  const body = Buffer.concat([Buffer.from([0xff, code % 256, code >> 8]), Buffer.from(text)]);
   return Buffer.concat([Buffer.from([body.length, 0, 0, 1]), body]);
-})();
+}
 
 /** Between an engine and its server: counts what is asked, and loses or withholds answers. */
 export interface MysqlProxy {
@@ -23,6 +23,8 @@ export interface MysqlProxy {
   cutNextAnswer(): void;
   /** The next statement, or the next COMMIT, is done, and answered as by a node of Galera that was cut off in its commit (1180). */
   doubtNext(what: 'statement' | 'commit'): void;
+  /** The next statement is done, and answered like that; each one after it is answered as the victim of a deadlock. */
+  doubtNextAndDeadlock(): void;
   /**
    * The next `commands` go through, and nothing after them: of the last one not even its answer, if that `isLost`.
    * Connections are cut then, and new ones too. Resolves when that has come about.
@@ -44,7 +46,7 @@ interface Pair {
 export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
   const target = new URL(serverUrl);
   const pairs = new Set<Pair>();
-  const state = { asked: 0, isFrozen: false, isCutting: false, doubted: null as number | null };
+  const state = { asked: 0, isFrozen: false, isCutting: false, isDeadlocking: false, doubted: null as number | null };
   const death = new Death();
   const listener = createServer((client) => {
     const server = connect(Number(target.port), target.hostname);
@@ -52,16 +54,23 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
     pairs.add(pair);
     let isMarked = false;
     let doubted: 'no' | 'next' | 'told' = 'no';
+    let inPlace = COMMIT_FAILED;
     const heads = new PacketHeads((sequence, command) => {
       if (sequence !== 0 || command === COM_STMT_CLOSE) return;
       state.asked += 1;
       death.count();
       if (command === COM_STMT_EXECUTE && state.isCutting) isMarked = true;
-      if (command === COM_STMT_EXECUTE && state.doubted === command) doubt();
+      if (command !== COM_STMT_EXECUTE) return;
+      if (state.doubted === command) doubt();
+      else if (state.isDeadlocking) answerWith(DEADLOCK);
     });
     const doubt = (): void => {
       state.doubted = null;
+      answerWith(COMMIT_FAILED);
+    };
+    const answerWith = (packet: Buffer): void => {
       doubted = 'next';
+      inPlace = packet;
     };
     client.on('data', (data) => {
       doubted = 'no';
@@ -76,7 +85,7 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
         state.isCutting = false;
         end(pair);
       } else if (doubted !== 'no') {
-        if (doubted === 'next') client.write(COMMIT_FAILED);
+        if (doubted === 'next') client.write(inPlace);
         doubted = 'told';
       } else client.write(data);
     });
@@ -122,6 +131,10 @@ export async function startProxy(serverUrl: string): Promise<MysqlProxy> {
     },
     doubtNext(what) {
       state.doubted = what === 'commit' ? COM_QUERY : COM_STMT_EXECUTE;
+    },
+    doubtNextAndDeadlock() {
+      state.doubted = COM_STMT_EXECUTE;
+      state.isDeadlocking = true;
     },
     dieAfter: (commands, isLost) => death.after(commands, isLost),
     freeze() {
