@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { lowerPriority } from './lower-priority.ts';
+import { BACKGROUND, lowerPriority, ownThreads } from './lower-priority.ts';
 
 /** Two halves of 8 MiB: on the machine of docs/performance.md larger ones made nothing faster. */
 const NURSERY_BYTES = 16 * 1024 * 1024;
@@ -29,9 +28,6 @@ export function holdHeap(): void {
   setFlagsFromString('--heap-growing-percent=20');
 }
 
-/** How far the threads of V8 give way: nobody waits for what they do. */
-const NICENESS = 10;
-
 /**
  * Has each thread collect its new objects alone. By itself V8 has up to four threads of the process help it, at the priority of the
  * process: they worked for a thread of the lowest priority, as the one that unpacks an archive, before the thread that answers calls.
@@ -39,10 +35,7 @@ const NICENESS = 10;
  */
 export function collectInTurn(): void {
   for (const work of ['scavenge', 'compaction', 'pointer-update']) setFlagsFromString(`--no-parallel-${work}`);
-  if (process.platform !== 'linux') return;
-  for (const id of readdirSync('/proc/self/task')) {
-    if (readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim() === 'V8Worker') lowerPriority(Number(id), NICENESS);
-  }
+  for (const id of ownThreads('V8Worker')) lowerPriority(id, BACKGROUND);
 }
 
 function nurseryBytes(): number {

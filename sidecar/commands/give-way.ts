@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { lowerPriority } from '../lower-priority.ts';
+import { readFileSync } from 'node:fs';
+import { BACKGROUND, lowerPriority, ownThreads } from '../lower-priority.ts';
 
-const NICENESS = 10;
 /** Shorter work keeps its niceness, and work that finds no idle moment for as long gets it back. */
 const LOOK_MS = 4000;
 /** Share of the time that the main thread waits for a processor on a machine without an idle moment. */
@@ -13,8 +12,8 @@ const STARVED = 0.8;
  * those that begin later have that of the thread that starts them.
  */
 export function giveWay(): void {
-  const ids = process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid];
-  for (const id of ids) lowerPriority(Number(id), NICENESS);
+  const threads = ownThreads();
+  for (const id of threads.length === 0 ? [process.pid] : threads) lowerPriority(id, BACKGROUND);
 }
 
 /**

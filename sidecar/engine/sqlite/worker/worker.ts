@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { UnusableDatabaseError } from '#engine/model/failures.ts';
-import { lowerThreadPriority } from '#sidecar/lower-priority.ts';
+import { BACKGROUND, lowerThreadPriority } from '#sidecar/lower-priority.ts';
 import { Connection, expiredBeforeStart, expiredInTheMiddle } from '../connection.ts';
 import { diagnose } from '../failures.ts';
 import { applyQueue } from '../queue/apply.ts';
@@ -35,12 +35,11 @@ const jobs = createJobs(connection);
 const MAX_HELD_MS = 2;
 /** Expired idempotency records that one purge removes. */
 const PURGE_ROWS = 500;
-const BACKGROUND_NICENESS = 10;
 /** Pause between two looks at the port while the API's thread compiles the rest of a batch. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 const PAUSE_MS = 0.1;
 
-if (settings.isBackground) lowerThreadPriority(BACKGROUND_NICENESS);
+if (settings.isBackground) lowerThreadPriority(BACKGROUND);
 announceOpened();
 if (settings.role === 'writer') serveWriter();
 else serveReader();
