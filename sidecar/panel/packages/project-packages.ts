@@ -13,22 +13,20 @@ export interface PackageFiles {
 const MAX_MANIFEST_BYTES = 1024 ** 2;
 const MAX_LOCK_BYTES = 16 * 1024 ** 2;
 
-/** package.json and package-lock.json of a commit. */
+/** package.json and package-lock.json of a commit. @throws PanelError `packages.lock` without package.json */
 export async function packageFiles(projects: Projects, project: Project, commit: string): Promise<PackageFiles> {
-  const manifest = await manifestOf(projects, project, commit);
+  const files = await filesOf(projects, project, commit);
   const detail = `there is no ${at(project, 'package.json')}`;
-  if (manifest === null) throw new PanelError('packages.lock', { detail });
-  const lock = await projects.repository(project).file(commit, at(project, 'package-lock.json'), MAX_LOCK_BYTES);
+  if (files === null) throw new PanelError('packages.lock', { detail });
+  return files;
+}
+
+async function filesOf(projects: Projects, project: Project, commit: string): Promise<PackageFiles | null> {
+  const repository = projects.repository(project);
+  const manifest = await repository.file(commit, at(project, 'package.json'), MAX_MANIFEST_BYTES);
+  if (manifest === null) return null;
+  const lock = await repository.file(commit, at(project, 'package-lock.json'), MAX_LOCK_BYTES);
   return { manifest: manifest.toString('utf8'), lock: lock?.toString('utf8') ?? null };
-}
-
-/** Whether the project has a package.json; most bundles need none. */
-export async function hasPackages(projects: Projects, project: Project): Promise<boolean> {
-  return (await manifestOf(projects, project, project.commit)) !== null;
-}
-
-function manifestOf(projects: Projects, project: Project, commit: string): Promise<Buffer | null> {
-  return projects.repository(project).file(commit, at(project, 'package.json'), MAX_MANIFEST_BYTES);
 }
 
 function at({ root }: Project, name: string): string {
@@ -49,13 +47,13 @@ export function listPackages({ wanted, locked }: CheckedPackages, only: string |
   return chosen.toSorted((a, b) => Number(a.wanted === null) - Number(b.wanted === null) || (a.name < b.name ? -1 : 1));
 }
 
-/** Checks the packages of a commit. @throws PanelError `packages.lock` */
+/** Checks the packages of a commit; null if there is no package.json, as in most bundles. @throws PanelError `packages.lock` */
 export async function readPackages(
   projects: Projects,
   { project, commit, registry }: { readonly project: Project; readonly commit: string; readonly registry: string },
-): Promise<CheckedPackages> {
-  const { manifest, lock } = await packageFiles(projects, project, commit);
-  return checkPackages(manifest, lock, registry);
+): Promise<CheckedPackages | null> {
+  const files = await filesOf(projects, project, commit);
+  return files === null ? null : checkPackages(files.manifest, files.lock, registry);
 }
 
 const DIRECT = {

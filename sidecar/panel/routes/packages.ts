@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { PACKAGE_REVIEW, type PackageReviewInput, readWishes } from '../packages/package-review.ts';
-import { hasPackages, listPackages, readPackages } from '../packages/project-packages.ts';
+import { listPackages, readPackages } from '../packages/project-packages.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { Projects } from '../sources/projects.ts';
 import { callerOf } from './caller-of.ts';
@@ -38,10 +38,9 @@ export function packageRoutes({ settings, jobs, projects }: PackageServices): Pa
       handle: async ({ body, subject }) => {
         subject(body.project.slice(0, 100));
         const project = projects.find(body.project);
-        if (!(await hasPackages(projects, project))) return { packages: [], checkedAt: null };
         const { registry } = settings.values.tools;
         const checked = await readPackages(projects, { project, commit: project.commit, registry });
-        return { packages: listPackages(checked, body.name), checkedAt: null };
+        return { packages: checked === null ? [] : listPackages(checked, body.name), checkedAt: null };
       },
     }),
     route({
