@@ -46,8 +46,9 @@ async function carryOutInTime({ connection, flavour, log }: SchemaTools, lease: 
           namespace,
         });
       });
+      throw error;
     }
-    if (!isRefused(error) || error instanceof LeaseLostError) throw error;
+    if (!isRefused(error)) throw error;
     await takeBack(context, row, units, log).catch((failure: unknown) => {
       throw schemaError(failure, namespace);
     });

@@ -10,6 +10,9 @@ const MAX_DOUBLINGS = 6;
 
 export type Work<T> = (session: Session) => Promise<T>;
 
+/** See `Sessions` and `ServerSessions`. */
+export type Kind = 'read' | 'write' | 'compound' | 'transaction';
+
 /** How far an attempt came before it failed. */
 type Stage = 'unsent' | 'sent' | 'committing';
 

@@ -1,8 +1,6 @@
 import type { TroubleScope } from '#engine/model/failures.ts';
 import type { SqlFailure } from '../session.ts';
-
-/** See `Sessions` and `ServerSessions`. */
-export type Kind = 'read' | 'write' | 'compound' | 'transaction';
+import type { Kind } from './attempt.ts';
 
 /** Advice for the owner. */
 export const NOT_IN_TIME = 'it cannot be reached in time: is it running, and not overloaded? It is tried again';

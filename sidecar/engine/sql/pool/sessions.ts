@@ -15,12 +15,13 @@ import {
   isConnectionAtFault,
   isTimeout,
   jitterMs,
+  type Kind,
   rolledBack,
   type Work,
 } from './attempt.ts';
 import { AbandonedError, DeadlineSession, UnconfirmedError, UnsentError } from './deadline-session.ts';
 import type { ConnectionSource, SqlConnection } from './driver.ts';
-import { type Kind, NO_REPLICA, NOT_IN_TIME, scopeOf } from './owner-words.ts';
+import { NO_REPLICA, NOT_IN_TIME, scopeOf } from './owner-words.ts';
 
 /** A pool may hold several connections that are gone and not yet known to be. */
 const MAX_RECONNECTS = 5;
