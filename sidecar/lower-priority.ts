@@ -22,7 +22,7 @@ export function lowerThreadPriority(niceness: number): void {
   if (process.platform === 'linux') lowerPriority(0, niceness);
 }
 
-/** Ids of this process's threads, on Linux; with a name only those that have it. Empty where the system does not tell. */
+/** Ids of this process's threads, on Linux; with a name only those that have it. Empty if the system does not tell. */
 export function ownThreads(name?: string): number[] {
   if (process.platform !== 'linux') return [];
   try {
