@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { listBackups } from '../backup/backup-folder.ts';
+import type { DoneElsewhere } from '../backup/backup-lease.ts';
 import { LATE_SECONDS, lastCopied } from '../backup/continuous/continuous-backup.ts';
 import { DrillBook, isDrillOverdue } from '../backup/remote/drill-book.ts';
 import { RemoteBackups } from '../backup/remote/remote-backups.ts';
@@ -13,9 +14,17 @@ const ANSWER_MS = 15_000;
 const what = 'backup';
 const OFF_MACHINE = 'off machine';
 
-/** Age of the newest backup, and the second place with its drills. */
-export async function* backupFindings(config: SidecarConfig, environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
-  yield* localFindings(config);
+/**
+ * Age of the newest backup, and the second place with its drills.
+ *
+ * @param elsewhere last backup that the database knows of, if another sidecar made it
+ */
+export async function* backupFindings(
+  config: SidecarConfig,
+  environment: NodeJS.ProcessEnv,
+  elsewhere: DoneElsewhere | null,
+): AsyncGenerator<Finding> {
+  yield* localFindings(config, elsewhere);
   const { remote, encryptTo, identityFile } = config.backup;
   if (remote === null) {
     const advice = 'set backup.remote (docs/backup.md): a backup on the same machine is lost with it';
@@ -41,34 +50,39 @@ export async function* backupFindings(config: SidecarConfig, environment: NodeJS
   yield* drillFindings(config);
 }
 
-/** A backup that is a whole turn late has failed. */
-function* localFindings({ backup: { folder, schedule } }: SidecarConfig): Generator<Finding> {
+/** A backup that is a whole turn late has failed, unless another box has made it. */
+function* localFindings(
+  { backup: { folder, schedule } }: SidecarConfig,
+  elsewhere: DoneElsewhere | null,
+): Generator<Finding> {
   if (schedule === null) {
     const advice = 'set backup.at in the configuration (docs/backup.md), unless backups are made otherwise';
     yield { verdict: 'warn', what, found: 'no schedule', advice };
   }
-  const last = listBackups(folder).at(-1);
+  const own = listBackups(folder).at(-1);
+  const ownText = own === undefined ? `none in ${folder} yet` : `${own.path} is ${hoursSince(own.time)} h old`;
+  const isElsewhere = elsewhere !== null && elsewhere.time > (own?.time ?? 0);
+  const last = isElsewhere ? elsewhere : own;
   if (last === undefined) {
-    if (schedule !== null)
-      yield {
-        verdict: 'warn',
-        what,
-        found: `none in ${folder} yet`,
-        advice: 'a running sidecar makes the first one at once; its log says why not, or which other box has made it',
-      };
+    const advice = 'a running sidecar makes the first one at once; its log says why not';
+    if (schedule !== null) yield { verdict: 'warn', what, found: ownText, advice };
     return;
   }
-  const hours = Math.floor((Date.now() - last.time) / HOUR_MS);
-  const found = `${last.path} is ${hours} h old`;
-  const isLate = schedule !== null && hours >= 2 * hoursOf(schedule);
-  yield isLate
-    ? {
-        verdict: 'fail',
-        what,
-        found,
-        advice: 'the log of the sidecar says why there is no newer one, or which other box has made it',
-      }
-    : { verdict: 'ok', what, found };
+  const found = isElsewhere ? `${madeBy(elsewhere)}; ${ownText}` : ownText;
+  const isLate = schedule !== null && hoursSince(last.time) >= 2 * hoursOf(schedule);
+  const advice = isElsewhere
+    ? 'the logs of this sidecar and of that box say why there is no newer one'
+    : 'the log of the sidecar says why there is no newer one';
+  yield isLate ? { verdict: 'fail', what, found, advice } : { verdict: 'ok', what, found };
+}
+
+function madeBy({ box, time }: DoneElsewhere): string {
+  return `the last backup was made by ${box} at ${new Date(time).toISOString()}`;
+}
+
+/** Hours before or after now: a clock that was far ahead hides no missing backup. */
+function hoursSince(time: number): number {
+  return Math.floor(Math.abs(Date.now() - time) / HOUR_MS);
 }
 
 function hoursOf(schedule: BackupSchedule): number {

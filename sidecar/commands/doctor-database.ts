@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ApiError } from '#protocol/errors.ts';
+import { BackupLease, type DoneElsewhere } from '../backup/backup-lease.ts';
 import { keyMarks, readKeyMarks, unequalKeys } from '../cluster/key-marks.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
@@ -15,13 +16,14 @@ const ANSWER_MS = 5000;
 
 const bounds = () => ({ deadline: performance.now() + ANSWER_MS });
 
-export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<Finding> {
+/** Returns the last backup of the database if another sidecar made it, as far as the database answers. */
+export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<Finding, DoneElsewhere | null> {
   const { database } = config;
   const name = databaseName(database);
   const what = 'database';
   if (database.provider === 'sqlite' && !existsSync(database.file)) {
     yield { verdict: 'ok', what, found: `${name} is made by the first start` };
-    return;
+    return null;
   }
   const reasons: string[] = [];
   const log = (_level: string, message: string, fields: object): void => {
@@ -37,10 +39,12 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     yield clockFinding(facts, (askedAt + Date.now()) / 2, config.api.maxSkewSeconds);
     yield* queueFindings(engine);
     yield* sidecarFindings(engine, config);
+    return await new BackupLease(engine).lastElsewhere(readId(config.dataFolder) ?? '');
   } catch (error) {
     const found = `${name}: ${reasons[0] ?? (error as Error).message}`;
     const advice = error instanceof ApiError ? adviceFor(database) : 'docs/databases.md';
     yield { verdict: 'fail', what, found, advice };
+    return null;
   } finally {
     await engine?.close();
   }

@@ -53,9 +53,9 @@ async function* findings(file: string, environment: NodeJS.ProcessEnv): AsyncGen
     yield* spaceFindings(config);
     yield await portFinding(config);
     yield* panelFindings(config);
-    yield* databaseFindings(config);
+    const elsewhere = yield* databaseFindings(config);
     yield* journalFindings(config);
-    yield* backupFindings(config, environment);
+    yield* backupFindings(config, environment, elsewhere);
   } catch (error) {
     const found = (error as Error).message;
     yield { verdict: 'fail', what: 'configuration', found, advice: 'fix it; nothing else can be checked before that' };

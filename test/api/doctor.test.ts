@@ -1,12 +1,16 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { openEngine } from '#engine/open.ts';
 import { claimStore } from '#panel/store/panel-store.ts';
+import { BackupLease } from '#sidecar/backup/backup-lease.ts';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { runInit } from '#sidecar/commands/init.ts';
+import { loadConfig } from '#sidecar/config/load-config.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { secretOf, startSidecar, writeConfig } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -30,6 +34,14 @@ async function doctor(file: string, environment: Record<string, string> = {}) {
   const isWell = await runDoctor(['--config', file, '--json'], { environment }, io);
   const all = lines.map((line) => JSON.parse(line) as Found);
   return { isWell, all, of: (what: string) => all.filter((one) => one.what === what), text: lines.join('\n') };
+}
+
+const HOUR_MS = 3_600_000;
+
+function makeOlder(backup: string, hours: number): void {
+  const manifest = join(backup, 'manifest.json');
+  const time = new Date(Date.now() - hours * HOUR_MS).toISOString();
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"time": "[^"]*"/, `"time": "${time}"`));
 }
 
 it('a box that was just made has nothing to fix', async () => {
@@ -73,14 +85,44 @@ it('knows a sidecar that runs, and looks at its database, journal and backups', 
   expect(seen.of('backup')[0]).toMatchObject({ verdict: 'ok', found: expect.stringMatching(/ is 0 h old$/) });
   expect(seen.text).not.toContain(secretOf('local'));
 
-  const manifest = join((JSON.parse(made.lines.join('')) as { path: string }).path, 'manifest.json');
-  const old = new Date(Date.now() - 5 * 3_600_000).toISOString();
-  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"time": "[^"]*"/, `"time": "${old}"`));
+  makeOlder((JSON.parse(made.lines.join('')) as { path: string }).path, 5);
   const late = await doctor(sidecar.configFile, { SIDECAR_API_PORT: port });
   expect(late.isWell).toBe(false);
   expect(late.of('backup')).toMatchObject([{ verdict: 'fail', found: expect.stringMatching(/ is 5 h old$/) }]);
   expect(late.of('off machine')).toMatchObject([{ verdict: 'warn', found: 'no place off this machine' }]);
   await sidecar.stop();
+});
+
+it('asks the database which box made the last backup', async () => {
+  const file = writeConfig(folder, { backup: { everyHours: 1 } });
+  const engine = await openEngine(loadConfig(file, {}).database, { log: () => {}, now: Date.now });
+  const clock = vi.spyOn(Date, 'now');
+  /** Another box makes a backup. */
+  const madeBefore = async (hours: number): Promise<string> => {
+    const time = Date.now() - hours * HOUR_MS;
+    clock.mockReturnValueOnce(time);
+    await new BackupLease(engine).alone(async () => ({}));
+    return `the last backup was made by ${hostname()} at ${new Date(time).toISOString()}`;
+  };
+  const found = async () => (await doctor(file)).of('backup')[0];
+  const none = `none in ${folder}/backups yet`;
+  expect(await found()).toMatchObject({ verdict: 'warn', found: none });
+  const recent = await madeBefore(1);
+  expect(await found()).toEqual({ verdict: 'ok', what: 'backup', found: `${recent}; ${none}` });
+  const old = await madeBefore(5);
+  expect(await found()).toMatchObject({ verdict: 'fail', found: `${old}; ${none}` });
+
+  const made = copyIo();
+  await runBackup(['--config', file, '--json'], made.io);
+  const { path } = JSON.parse(made.lines.join('')) as { path: string };
+  expect(await found()).toEqual({ verdict: 'ok', what: 'backup', found: `${path} is 0 h old` });
+  makeOlder(path, 9);
+  expect(await found()).toMatchObject({ verdict: 'fail', found: `${old}; ${path} is 9 h old` });
+  const again = await madeBefore(0);
+  expect(await found()).toEqual({ verdict: 'ok', what: 'backup', found: `${again}; ${path} is 9 h old` });
+  const tooEarly = await madeBefore(-48);
+  expect(await found()).toMatchObject({ verdict: 'fail', found: `${tooEarly}; ${path} is 9 h old` });
+  await engine.close();
 });
 
 describe('says what to fix', () => {
