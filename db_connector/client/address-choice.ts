@@ -4,6 +4,8 @@ import type { Cancel, Timers } from './timers.ts';
 
 /** Between two questions for the health of an address that calls should go to and do not. */
 const LOOK_MS = 2000;
+/** Questions for the health of an address that has told nothing of it, as when the game thread stood still, or its clock is another. */
+const MAX_FIRST_LOOKS = 5;
 /** Good health for so long brings the calls back to a nearer address. */
 const RETURN_MS = 30_000;
 
@@ -21,6 +23,7 @@ export class AddressChoice {
   readonly #options: AddressChoiceOptions;
   readonly #asked = new Map<ApiAddress, Promise<void>>();
   #current: ApiAddress;
+  #firstLooks = MAX_FIRST_LOOKS;
   #stopLooks: Cancel | null = null;
   #isStopped = false;
 
@@ -53,7 +56,13 @@ export class AddressChoice {
 
   /** Asks each address for its health, so that calls begin at the nearest that is well. */
   async start(): Promise<void> {
-    if (this.#addresses.length > 1) await Promise.all(this.#addresses.map((address) => this.doubt(address)));
+    await this.askAll();
+    if (this.#addresses.some((address) => this.#isUnknown(address))) this.#watch();
+  }
+
+  /** Asks each address of several for its health. */
+  async askAll(): Promise<void> {
+    await Promise.all(this.#addresses.map((address) => this.doubt(address)));
   }
 
   /** An attempt there failed, or calls find no answer: if calls go there, they go to the next address from now on. */
@@ -91,12 +100,13 @@ export class AddressChoice {
 
   #learn(address: ApiAddress, trouble: string | null | undefined): void {
     if (trouble === undefined) return;
+    address.askedAtMs = this.#options.timers.elapsed();
     if (trouble !== null) {
       this.leave(address, trouble);
       return;
     }
     address.trouble = null;
-    address.wellSinceMs ??= this.#options.timers.elapsed();
+    address.wellSinceMs ??= address.askedAtMs;
     // A signed answer says as much as the trial call that the circuit waits for.
     if (address.breaker.state === 'half-open') address.breaker.close();
     // It was the best of several that failed.
@@ -131,7 +141,7 @@ export class AddressChoice {
     this.#current = address;
   }
 
-  /** Looks only while an address is not well or is passed over. */
+  /** Looks only while an address is not well, is passed over, or has told nothing yet. */
   #watch(): void {
     if (!this.#isStopped) this.#stopLooks ??= this.#options.timers.every(LOOK_MS, () => this.#look());
   }
@@ -139,6 +149,7 @@ export class AddressChoice {
   #look(): void {
     this.#goBack();
     const watched = this.#addresses.filter((address) => address.isAllowed && this.#isWatched(address));
+    if (watched.some((address) => this.#isUnknown(address))) this.#firstLooks -= 1;
     for (const address of watched) void this.doubt(address);
     if (watched.length > 0) return;
     this.#stopLooks?.();
@@ -147,7 +158,12 @@ export class AddressChoice {
 
   #isWatched(address: ApiAddress): boolean {
     const isPassedOver = this.#placeOf(address) < this.#placeOf(this.#current);
-    return isPassedOver || address.trouble !== null || address.breaker.state !== 'closed';
+    const isInTrouble = address.trouble !== null || address.breaker.state !== 'closed';
+    return isPassedOver || isInTrouble || this.#isUnknown(address);
+  }
+
+  #isUnknown({ isAllowed, askedAtMs }: ApiAddress): boolean {
+    return isAllowed && askedAtMs === null && this.#firstLooks > 0;
   }
 
   #goBack(): void {

@@ -33,6 +33,8 @@ export class ApiAddress {
   readonly isAllowed: boolean;
   /** Reason why calls go to another address if there is one; null if the address is well, as far as is known. */
   trouble: string | null = null;
+  /** Last answer that told its health, in the `elapsed` of the timers; null before the first. */
+  askedAtMs: number | null = null;
   /** First of the good answers about its health that followed each other, in the `elapsed` of the timers; null after a bad one. */
   wellSinceMs: number | null = null;
   readonly #options: ApiAddressOptions;

@@ -80,6 +80,11 @@ export class ApiClient {
     return this.#choice.current.clock;
   }
 
+  /** Asks each address of several for its health, beside the calls. Resolves at the end, whatever they answer. */
+  askAll(): Promise<void> {
+    return this.#choice.askAll();
+  }
+
   /** Lets a call in. */
   admit(): boolean {
     return this.#choice.admit();

@@ -4,8 +4,9 @@ import type { ApiAddress } from '../client/api-address.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { WorkerState } from '../client/api-link.ts';
 import type { CircuitState } from '../client/breaker.ts';
+import type { Timers } from '../client/timers.ts';
 import type { Command } from './command.ts';
-import { type Fact, sayFacts, tableLines } from './lines.ts';
+import { duration, type Fact, sayFacts, tableLines } from './lines.ts';
 
 /** A console has so many lines; `db-status json` has all. */
 const MAX_SHOWN = 20;
@@ -38,17 +39,23 @@ interface AddressStatus {
   readonly isCurrent: boolean;
   /** Reason why calls avoid it; null if it is well, as far as is known. */
   readonly trouble: string | null;
+  /** Since its last answer about its health; null before the first, and with a single address, which is not asked. */
+  readonly askedSecondsAgo: number | null;
   readonly circuit: CircuitState;
   readonly transport: 'stream' | 'post';
   readonly clockOffsetSeconds: number;
 }
 
-export function dbStatus(connector: Connector): Command {
+/** An address that is watched is asked more often. */
+const RECENT_SECONDS = 10;
+
+/** Says what is known, at once: a remote console shows nothing that comes later. `db-health` asks. */
+export function dbStatus(connector: Connector, timers: Timers): Command {
   return {
     name: 'db-status',
     description: 'shows the API it calls, what waits, the circuit breaker and the clock; "db-status json" for programs',
     run([format], reply) {
-      const status = statusOf(connector);
+      const status = statusOf(connector, timers);
       if (format === 'json') {
         reply(JSON.stringify(status));
       } else {
@@ -59,7 +66,7 @@ export function dbStatus(connector: Connector): Command {
   };
 }
 
-function statusOf(connector: Connector): Status {
+function statusOf(connector: Connector, timers: Timers): Status {
   const { client, settings, waiting, inFlight } = connector;
   return {
     url: client?.address.config.target.url ?? null,
@@ -71,18 +78,19 @@ function statusOf(connector: Connector): Status {
     worker: client?.address.worker ?? null,
     circuit: client?.breaker.state ?? 'closed',
     clockOffsetSeconds: client?.clock.offsetSeconds ?? 0,
-    addresses: client?.addresses.map((address) => statusOfAddress(address, client)) ?? [],
+    addresses: client?.addresses.map((address) => statusOfAddress(address, client, timers)) ?? [],
     callers: connector.callers,
     ...(client === null ? { [connector.isHolding ? 'sidecar' : 'notConfigured']: connector.reason } : {}),
   };
 }
 
-function statusOfAddress(address: ApiAddress, client: ApiClient): AddressStatus {
-  const { config, trouble, breaker, transport, clock } = address;
+function statusOfAddress(address: ApiAddress, client: ApiClient, timers: Timers): AddressStatus {
+  const { config, trouble, askedAtMs, breaker, transport, clock } = address;
   return {
     url: config.target.url,
     isCurrent: address === client.address,
     trouble: address.isAllowed ? trouble : address.notAllowed,
+    askedSecondsAgo: askedAtMs === null ? null : Math.floor((timers.elapsed() - askedAtMs) / 1000),
     circuit: breaker.state,
     transport,
     clockOffsetSeconds: clock.offsetSeconds,
@@ -113,13 +121,25 @@ function factsOf(status: Status, { client }: Connector): Fact[] {
   ];
 }
 
-function addressFact({ url, isCurrent, trouble, circuit }: AddressStatus, place: number): Fact {
+function addressFact(address: AddressStatus, place: number): Fact {
+  const { url, isCurrent, trouble, askedSecondsAgo, circuit } = address;
   const parts = [
-    trouble === null ? 'well' : `not well: ${trouble}`,
+    healthText(address),
     ...(circuit === 'closed' ? [] : [`circuit ${circuit}`]),
     ...(isCurrent ? ['calls go here'] : []),
   ];
-  return [`address ${place + 1}`, `${url}: ${parts.join('; ')}`, trouble === null ? 'good' : 'warning'];
+  return [
+    `address ${place + 1}`,
+    `${url}: ${parts.join('; ')}`,
+    trouble === null && askedSecondsAgo !== null ? 'good' : 'warning',
+  ];
+}
+
+/** Calls would have found out if the address that they go to was not well. */
+function healthText({ isCurrent, trouble, askedSecondsAgo }: AddressStatus): string {
+  if (trouble !== null) return `not well: ${trouble}`;
+  if (askedSecondsAgo === null) return 'not asked yet';
+  return isCurrent || askedSecondsAgo < RECENT_SECONDS ? 'well' : `well ${duration(askedSecondsAgo)} ago`;
 }
 
 const WORKER_TEXTS: Readonly<Record<WorkerState, string>> = {

@@ -29,7 +29,11 @@ export function startConnector(host: Host, timers = SYSTEM_TIMERS): () => Promis
   host.registerExport('CallMany', (questions, caller) => exports.callMany(questions, caller));
   host.registerExport('TakeMany', (ids, caller) => exports.takeMany(ids, caller));
   host.registerExport('ClockOffset', () => connector.clockOffset());
-  for (const command of [dbStatus(connector), dbHealth(connector, timers), dbReload((say) => loader.load(say))]) {
+  for (const command of [
+    dbStatus(connector, timers),
+    dbHealth(connector, timers),
+    dbReload((say) => loader.load(say)),
+  ]) {
     host.registerCommand(command);
   }
   host.onCallerStopped((caller) => connector.forget(caller));

@@ -2,6 +2,7 @@ import type { ApiAddress } from '../../client/api-address.ts';
 import type { Result } from '../../client/outcome.ts';
 import type { Timers } from '../../client/timers.ts';
 import { OPERATIONS, type OperationName } from '../../protocol/operations.ts';
+import { duration } from '../lines.ts';
 import { broken, type Finding, type Layer, well } from './layer.ts';
 
 /** The API's own default for `maxSkewSeconds`; the connector corrects its clock, so more is only worth a word. */
@@ -45,7 +46,12 @@ async function lookAtClock(address: ApiAddress, timers: Timers): Promise<Finding
 
 async function lookAtSignature(address: ApiAddress, timers: Timers, answer: Answer): Promise<Finding> {
   const begunAt = timers.elapsed();
-  const result = await ask(address, 'health', {});
+  let result = await ask(address, 'health', {});
+  if (result.code === 'unauthorized') {
+    // As a call does: the clock of an address that was away at the start is not set.
+    await address.clock.sync(true);
+    result = await ask(address, 'health', {});
+  }
   const by = `${address.transport === 'stream' ? 'the stream' : 'POST'}${address.worker === 'running' ? ', by the worker' : ''}`;
   const took = `${Math.round(timers.elapsed() - begunAt)} ms`;
   if (result.state === 'ok') {
@@ -174,15 +180,6 @@ function queue(waiting: number, oldestAgeSeconds: unknown): string {
 function describeDeadLetters(count: number): string {
   const writes = count === 1 ? '1 write' : `${count.toLocaleString('en')} writes`;
   return `${writes} could not be applied`;
-}
-
-/** `45 s`, `3 min 05 s`, `2 h 07 min`. */
-function duration(seconds: number): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${two(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
 }
 
 function countOf(value: unknown): number {

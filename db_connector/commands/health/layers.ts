@@ -30,6 +30,8 @@ export function walksOf(connector: Connector, timers: Timers): Walk[] {
   if (connector.isHolding) return only([{ name: 'sidecar', look: () => broken(reason, OWN_SIDECAR) }]);
   if (client === null) return only([{ name: 'configuration', look: () => unconfigured(reason) }, secretLayer(reason)]);
   const { addresses } = client;
+  // Makes the knowledge of db-status as new as this walk.
+  void client.askAll();
   return addresses.map((address, place) => ({
     title: addresses.length === 1 ? null : titleOf(address, place, client),
     layers: layersOf(address, reason, timers),
@@ -41,7 +43,8 @@ function only(layers: readonly Layer[]): Walk[] {
 }
 
 function titleOf(address: ApiAddress, place: number, client: ApiClient): string {
-  const use = address === client.address ? 'calls go here' : 'in reserve';
+  const reserve = address.isAllowed ? 'in reserve' : 'gets no call';
+  const use = address === client.address ? 'calls go here' : reserve;
   return `address ${place + 1} of ${client.addresses.length}: ${address.config.target.url}, ${use}`;
 }
 

@@ -4,6 +4,7 @@ import { Rig, SECRET } from '#support/connector-rig.ts';
 import { answerOverStream } from '#support/lying-over-stream.ts';
 import {
   answers,
+  authenticates,
   type Behaviour,
   halfAnswer,
   LyingServer,
@@ -237,6 +238,79 @@ describe('the commands', () => {
     expect(health).toContainEqual(expect.stringMatching(/^FAIL database .* does not answer the sidecar$/));
     expect(health).toContain(`address 2 of 2: ${far.url}, calls go here`);
     expect(health.at(-1)).toBe('every layer works');
+  });
+});
+
+describe('an address of the list', () => {
+  const lines = async (of: Rig = rig) => (await of.command('db-status')).filter((line) => line.startsWith('address'));
+
+  it('is not said to be well before its sidecar has answered', async () => {
+    const mute: Behaviour = () => {};
+    serves(far, { health: mute });
+    const other = new Rig({ url: [near.url, far.url], timeoutMs: 30_000 }, quickTimers());
+    void other.command('db-reload');
+    await far.untilSeen(1);
+    await expect.poll(() => lines(other)).toContain(`address 1     ${near.url}: well; calls go here`);
+    expect(await lines(other)).toContain(`address 2     ${far.url}: not asked yet`);
+    const [, second] = (await other.status()).addresses as Record<string, unknown>[];
+    expect(second).toMatchObject({ trouble: null, askedSecondsAgo: null });
+    await other.stop();
+  });
+
+  it('is asked again if nothing followed from the first question', async () => {
+    // Not set for this clock: a refusal of the time says nothing of the health.
+    const late = [unsigned(401, 'unauthorized'), unsigned(401, 'unauthorized')];
+    let asked = 0;
+    serves(far, {
+      health(request, response, server) {
+        if (request.envelope?.payload !== '{"for":"address"}') return answers(HEALTHY)(request, response, server);
+        asked += 1;
+        (late.shift() ?? answers(HEALTHY))(request, response, server);
+      },
+    });
+    await rig.command('db-reload');
+    await expect.poll(() => lines()).toContain(`address 2     ${far.url}: well`);
+    expect(asked).toBe(3);
+  });
+
+  it('is not asked for ever while it refuses the key', async () => {
+    const refused = unsigned(401, 'unauthorized');
+    serves(far, { health: refused });
+    await rig.command('db-reload');
+    const asked = () => far.seen.filter(({ envelope }) => envelope?.payload === '{"for":"address"}').length;
+    await expect.poll(asked).toBe(6);
+    serves(near, { calls: resets });
+    await rig.run('find', FIND);
+    expect(await lines()).toContain(`address 2     ${far.url}: not asked yet; calls go here`);
+  });
+
+  it('in reserve is as well as it was when it was asked', async () => {
+    aheadMs += 12 * 60_000;
+    expect(await lines()).toEqual([
+      `address 1     ${near.url}: well; calls go here`,
+      `address 2     ${far.url}: well 12 min 00 s ago`,
+    ]);
+    await rig.command('db-health');
+    await expect.poll(() => lines()).toContain(`address 2     ${far.url}: well`);
+  });
+
+  it('with another clock is no wrong key to db-health', async () => {
+    await rig.stop();
+    const { port, url } = far;
+    await far.close();
+    rig = new Rig({ url: [near.url, url] }, quickTimers());
+    await rig.command('db-reload');
+    far = await LyingServer.start(SECRET, port);
+    far.clockOffsetMs = 3_600_000;
+    serves(far, { health: authenticates(HEALTHY), calls: authenticates('{}') });
+    expect((await rig.command('db-health')).filter((line) => line.startsWith('every layer'))).toHaveLength(2);
+  });
+
+  it('that gets no call is not in reserve to db-health', async () => {
+    const stranger = `http://localhost:${near.port}`;
+    const other = new Rig({ url: [far.url, stranger], allowedHosts: ['127.0.0.1'] }, quickTimers());
+    expect(await other.command('db-health')).toContain(`address 2 of 2: ${stranger}, gets no call`);
+    await other.stop();
   });
 });
 

@@ -55,6 +55,7 @@ describe('db-status', () => {
           url: api.url,
           isCurrent: true,
           trouble: null,
+          askedSecondsAgo: null,
           circuit: 'closed',
           transport: 'post',
           clockOffsetSeconds: expect.any(Number),
