@@ -25,9 +25,9 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     yield { verdict: 'ok', what, found: `${name} is made by the first start` };
     return null;
   }
-  const reasons: string[] = [];
+  const reasons: Reason[] = [];
   const log = (_level: string, message: string, fields: object): void => {
-    reasons.push(eventLine(message, fields));
+    reasons.push({ line: eventLine(message, fields), trouble: 'trouble' in fields ? fields.trouble : null });
   };
   let engine: Engine | null = null;
   try {
@@ -41,8 +41,9 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     yield* sidecarFindings(engine, config);
     return await new BackupLease(engine).lastElsewhere(readId(config.dataFolder) ?? '');
   } catch (error) {
-    const found = `${name}: ${reasons[0] ?? (error as Error).message}`;
-    const advice = error instanceof ApiError ? adviceFor(database) : 'docs/databases.md';
+    const [reason] = reasons;
+    const found = `${name}: ${reason?.line ?? (error as Error).message}`;
+    const advice = error instanceof ApiError ? adviceFor(database, reason?.trouble) : 'docs/databases.md';
     yield { verdict: 'fail', what, found, advice };
     return null;
   } finally {
@@ -50,7 +51,14 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
   }
 }
 
-function adviceFor({ provider }: DatabaseConfig): string {
+/** Line of the engine, and its kind of trouble. */
+interface Reason {
+  readonly line: string;
+  readonly trouble: unknown;
+}
+
+function adviceFor({ provider }: DatabaseConfig, trouble: unknown): string {
+  if (trouble === 'cluster') return 'start the nodes that are down; if they are lost for good: docs/cluster.md';
   return provider === 'sqlite'
     ? 'fix `database.file` of the configuration, or restore a backup'
     : 'start the database, or fix `database` of the configuration';

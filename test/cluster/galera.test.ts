@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { runQuarantine } from '#sidecar/commands/quarantine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { type GaleraCluster, type GaleraNode, startGalera } from '#support/cluster/galera.ts';
@@ -216,6 +217,14 @@ describe('a table that comes back out of quarantine', () => {
   });
 });
 
+/** Findings about the database. */
+async function databaseByDoctor(configFile: string): Promise<object[]> {
+  const lines: string[] = [];
+  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
+  await runDoctor(['--config', configFile], { environment: {} }, io);
+  return lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'database');
+}
+
 describe('a node that has lost its cluster', () => {
   const readiness = (of: TestSidecar) => of.client.get('/readyz');
 
@@ -233,6 +242,20 @@ describe('a node that has lost its cluster', () => {
       const answer = await sidecar(2).client.call('insert', at('entries', { rows: [{ tag: 'moved' }] }));
       expect([answer.status, answer.message]).toEqual([200, '']);
       expect((await readiness(sidecar(2))).status).toBe(200);
+      expect(await databaseByDoctor(single.configFile)).toEqual([
+        {
+          verdict: 'fail',
+          what: 'database',
+          found: expect.stringContaining('the database failed: this node has no majority (wsrep_ready OFF): '),
+          advice: 'start the nodes that are down; if they are lost for good: docs/cluster.md',
+        },
+      ]);
+      const late = await sidecarAt(node(2).url);
+      const failed = 'the database failed: this node has no majority (wsrep_ready OFF): ';
+      await expect
+        .poll(() => late.log)
+        .toContainEqual(expect.objectContaining({ level: 'error', msg: expect.stringContaining(failed) }));
+      await late.stop();
     } finally {
       await node(2).admin("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'");
       await cluster.isWhole();

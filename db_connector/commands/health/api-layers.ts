@@ -114,7 +114,8 @@ function lookAtDatabase({ facts }: Answer): Finding {
 const OBSTACLES: Readonly<Record<string, string>> = {
   standby: 'it follows another server: let database.url of sidecar.json name the primary',
   readOnly: 'it was set read-only: find out why, then switch that off',
-  notReady: 'this node has lost its cluster, or is joining it: start the nodes that are down (docs/cluster.md)',
+  notReady:
+    'this node has no majority (wsrep_ready OFF), or is joining its cluster: start the nodes that are down (docs/cluster.md)',
 };
 
 function notAsked(): Finding {

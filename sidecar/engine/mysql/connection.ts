@@ -3,8 +3,8 @@ import { ApiError } from '#protocol/errors.ts';
 import { UnsentError } from '../sql/pool/deadline-session.ts';
 import type { SqlConnection } from '../sql/pool/driver.ts';
 import type { SqlParam, SqlResult, TakeRow } from '../sql/session.ts';
-import { classify } from './failures.ts';
-import { CAUSAL_READS, checkServer, isSendable, SERVER_FACTS, type ServerFacts } from './session-setup.ts';
+import { classify, errnoOf, LOCK_WAIT, NotReadyError } from './failures.ts';
+import { CAUSAL_READS, checkServer, isReady, isSendable, SERVER_FACTS, type ServerFacts } from './session-setup.ts';
 
 const CANCEL_TIMEOUT_MS = 1000;
 /** A statement with more parameters would fill the server's memory if it were kept prepared. */
@@ -32,6 +32,11 @@ interface DriverConnection extends Connection {
 
 interface Statement {
   execute(params: readonly unknown[]): Command;
+}
+
+interface QueryOptions {
+  readonly isPrepared?: boolean;
+  readonly take?: TakeRow | null;
 }
 
 /** A server of the URL. */
@@ -95,10 +100,27 @@ export class MysqlConnection implements SqlConnection {
   }
 
   /** Without `params` by the text protocol, which takes every statement; else prepared, and kept so if wanted. */
-  async query(
+  async query(text: string, params?: readonly SqlParam[], options: QueryOptions = {}): Promise<SqlResult> {
+    try {
+      return await this.#queried(text, params, options);
+    } catch (error) {
+      throw (await this.#isCutOff(error)) ? new NotReadyError() : error;
+    }
+  }
+
+  /** A node without majority refuses some reads by the error of a lock wait, which a conflict has too. */
+  async #isCutOff(error: unknown): Promise<boolean> {
+    if (errnoOf(error) !== LOCK_WAIT || this.#facts?.isGalera !== true) return false;
+    return isReady((text) => this.#queried(text)).then(
+      (isWell) => !isWell,
+      () => false,
+    );
+  }
+
+  async #queried(
     text: string,
     params?: readonly SqlParam[],
-    { isPrepared = false, take = null }: { readonly isPrepared?: boolean; readonly take?: TakeRow | null } = {},
+    { isPrepared = false, take = null }: QueryOptions = {},
   ): Promise<SqlResult> {
     if (params === undefined) return this.#collected(() => this.#driver.query(text) as unknown as Command, take);
     const facts = this.#facts;

@@ -11,6 +11,8 @@ interface ServerError extends Error {
 }
 
 export const DUPLICATE_ENTRY = 1062;
+/** A lock was not had in time; also a read of a Galera node that cannot wait for the writes of the others. */
+export const LOCK_WAIT = 1205;
 /** Errors of the guard of an insert (`compileInsert`): NULL in a key, text in a number. */
 export const GUARD_FAILURES: ReadonlySet<number> = new Set([1048, 1366]);
 /** Errors of a generator at its end, in addition to that of a full key. */
@@ -58,6 +60,8 @@ const REFUSED: ReadonlyMap<number, SqlFailure & { readonly kind: 'refused' }> = 
 const READ_ONLY = 'the server is read-only: end its maintenance, or check that the URL names the primary server';
 const DISK_FULL = 'the disk of the server is full: free some space; writes go on by themselves then';
 const CONNECTIONS = 'the server has no connection left: raise max_connections, or lower database.poolSize';
+const NOT_READY =
+  'this node has no majority (wsrep_ready OFF): it sees too few of the other nodes, or is joining them: start the nodes that are down (docs/cluster.md)';
 const RIGHTS = 'the account lacks a right: grant it all rights on its database';
 
 /** Advice for the owner, by number: a kind for the log and what to do. */
@@ -92,10 +96,7 @@ const TROUBLES: ReadonlyMap<number, readonly [trouble: string, advice: string]> 
   [1037, ['memory', 'the server has not enough memory']],
   [1038, ['memory', 'the server has not enough memory for a sort: raise sort_buffer_size']],
   [1041, ['memory', 'the server has not enough memory']],
-  [
-    1047,
-    ['cluster', 'this node has lost its cluster, or is joining it: start the nodes that are down (docs/cluster.md)'],
-  ],
+  [1047, ['cluster', NOT_READY]],
   [1461, ['prepared', 'the server keeps no more prepared statements: raise max_prepared_stmt_count']],
 ]);
 
@@ -120,6 +121,14 @@ const PASSING: ReadonlySet<number> = new Set([1040, 1203]);
 /** This server takes no writes, or nothing at all, and another one may. */
 const OF_SERVER: ReadonlySet<number> = new Set([1047, 1290, 1792, 1836]);
 
+/** A node of Galera that is no working part of its cluster refused to read, by the error of a lock wait. */
+export class NotReadyError extends Error {
+  constructor() {
+    super('wsrep_ready is OFF');
+    this.name = 'NotReadyError';
+  }
+}
+
 /** Two nodes of a cluster drew the same id at once: the next one is free. */
 export class GeneratedTwiceError extends Error {
   constructor() {
@@ -131,6 +140,8 @@ export class GeneratedTwiceError extends Error {
 export function classify(error: unknown): SqlFailure {
   if (error instanceof GeneratedTwiceError) return { kind: 'conflict' };
   if (error instanceof UnusableDatabaseError) return { kind: 'failed', trouble: 'unusable', advice: error.message };
+  if (error instanceof NotReadyError)
+    return { kind: 'failed', trouble: 'cluster', advice: NOT_READY, isOfServer: true };
   const errno = errnoOf(error);
   if (errno === null) return classifyOther(error);
   const known = REFUSED.get(errno);
@@ -177,7 +188,7 @@ export function duplicateKey(error: unknown): string | null {
 /** For the log: numbers and names. The server's words only if they surely quote no value. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return faultPlace(error);
-  if (error instanceof UnusableDatabaseError) return error.message;
+  if (error instanceof UnusableDatabaseError || error instanceof NotReadyError) return error.message;
   const { code, sqlMessage, message } = error as ServerError;
   const errno = errnoOf(error);
   if (errno === null) return isNetworkFault(error) ? `${code ?? 'network'}: ${message}` : faultPlace(error);

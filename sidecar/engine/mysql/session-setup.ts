@@ -116,9 +116,13 @@ const READINESS = "SHOW GLOBAL STATUS LIKE 'wsrep_ready'";
 export async function standingOf(query: (text: string) => Promise<SqlResult>): Promise<Standing> {
   const values = new Map((await query(OBSTACLES)).rows.map(([name, value]) => [String(name), String(value)]));
   const isNode = values.get('wsrep_on') === 'ON';
-  const isReady = !isNode || (await query(READINESS)).rows[0]?.[1] !== 'OFF';
-  if (!isReady) return { obstacle: 'notReady', epoch: 0 };
+  if (isNode && !(await isReady(query))) return { obstacle: 'notReady', epoch: 0 };
   return { obstacle: values.get('read_only') === 'OFF' ? null : 'readOnly', epoch: 0 };
+}
+
+/** For a node of Galera. */
+export async function isReady(query: (text: string) => Promise<SqlResult>): Promise<boolean> {
+  return (await query(READINESS)).rows[0]?.[1] !== 'OFF';
 }
 
 function refuse(setting: string, value: string | number, needed: string, why: string): never {

@@ -66,7 +66,7 @@ it('tells that a server takes writes again only once it has taken one', async ()
       code: 'database_error',
     });
     await sessions.read(bounds, async () => 'state');
-    expect(lines).toEqual([expect.stringMatching(/^error: the database failed: this node has lost its cluster/)]);
+    expect(lines).toEqual([expect.stringMatching(/^error: the database failed: this node has no majority /)]);
   }
   await sessions.write(bounds, async () => 'done');
   expect(lines.slice(1)).toEqual(['info: the database works again']);
