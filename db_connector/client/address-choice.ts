@@ -121,7 +121,8 @@ export class AddressChoice {
     const next = others.find((address) => address.trouble === null) ?? inTurn[0];
     if (next === undefined) return;
     this.#move(next, trouble);
-    void this.doubt(next);
+    // An address that is known to be in trouble is asked by `#look`: asked here, all of them would be asked in a circle.
+    if (next.trouble === null) void this.doubt(next);
   }
 
   #move(to: ApiAddress, trouble: string): void {

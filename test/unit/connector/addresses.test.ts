@@ -200,6 +200,15 @@ describe('a list of addresses', () => {
     await other.stop();
   });
 
+  it('is not asked in a circle while no address is well', async () => {
+    for (const api of [near, far]) serves(api, { health: answers('{"database":false}') });
+    const other = new Rig({ url: [near.url, far.url] }, { ...SYSTEM_TIMERS, every: () => () => {} });
+    await other.command('db-reload');
+    for (let call = 0; call < 10; call += 1) expect((await other.run('find', FIND)).State).toBe('ok');
+    expect([near, far].map(({ seen }) => seen.length - 10).every((asked) => asked <= 2)).toBe(true);
+    await other.stop();
+  });
+
   it('keeps a stream to one address at a time', async () => {
     for (const api of [near, far]) answerOverStream(api);
     const transports = async () => (await addresses()).map(({ transport }) => transport);
