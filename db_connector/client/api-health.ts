@@ -30,6 +30,7 @@ export function messageOf({ code, json }: Result): string {
 /** From HealthResult. The answer is signed, yet of another version maybe. */
 function troubleIn({ database, takesNoWrites, writeBuffer }: Record<string, unknown>): string | null {
   if (database === false) return 'its database does not answer';
+  if (takesNoWrites === 'noStandby') return 'its database acknowledges no write: no synchronous standby confirms';
   if (takesNoWrites !== undefined) return 'its database takes no writes';
   const { available, halted } = (writeBuffer ?? {}) as Record<string, unknown>;
   if (available === false) return 'it cannot write its journal';

@@ -100,9 +100,9 @@ const healthResult = z
     status: z.enum(['ok', 'degraded']),
     provider: z.string(),
     database: z.boolean().meta({ description: 'Whether the database answers' }),
-    takesNoWrites: z.enum(['standby', 'readOnly', 'notReady']).optional().meta({
+    takesNoWrites: z.enum(['standby', 'readOnly', 'notReady', 'noStandby']).optional().meta({
       description:
-        'Why a database that answers takes no writes: it follows another server, was set read-only, or is a node that lost its cluster',
+        'Why a database that answers takes no writes: it follows another server, was set read-only, is a node that lost its cluster, or each write waits for a synchronous standby that is away',
     }),
     capabilities: z.record(z.string(), z.boolean()).optional().meta({
       description: '`transactions`: an atomic batch works; `filterableJson`: json columns may stand in a filter',

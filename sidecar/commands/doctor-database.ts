@@ -4,7 +4,7 @@ import { BackupLease, type DoneElsewhere } from '../backup/backup-lease.ts';
 import { keyMarks, readKeyMarks, unequalKeys } from '../cluster/key-marks.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
-import type { DatabaseFacts, Engine } from '../engine/engine.ts';
+import type { DatabaseFacts, Engine, WriteObstacle } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
 import { readId } from '../security/instance.ts';
 import type { Finding } from './doctor-files.ts';
@@ -36,6 +36,7 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     const askedAt = Date.now();
     const facts = await engine.inspect(bounds());
     yield { verdict: 'ok', what, found: `${name} answers (${facts.version})` };
+    yield* obstacleFindings(await engine.ping(bounds()));
     yield clockFinding(facts, (askedAt + Date.now()) / 2, config.api.maxSkewSeconds);
     yield* queueFindings(engine);
     yield* sidecarFindings(engine, config);
@@ -51,6 +52,10 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
   }
 }
 
+const CLUSTER_ADVICE = 'start the nodes that are down; if they are lost for good: docs/cluster.md';
+const STANDBY_ADVICE =
+  'start the standby, or take it out of synchronous_standby_names of the primary (docs/cluster.md)';
+
 /** Line of the engine, and its kind of trouble. */
 interface Reason {
   readonly line: string;
@@ -58,10 +63,23 @@ interface Reason {
 }
 
 function adviceFor({ provider }: DatabaseConfig, trouble: unknown): string {
-  if (trouble === 'cluster') return 'start the nodes that are down; if they are lost for good: docs/cluster.md';
+  if (trouble === 'cluster') return CLUSTER_ADVICE;
   return provider === 'sqlite'
     ? 'fix `database.file` of the configuration, or restore a backup'
     : 'start the database, or fix `database` of the configuration';
+}
+
+const OBSTACLES: Readonly<Record<WriteObstacle, readonly [found: string, advice: string]>> = {
+  standby: ['it follows another server, and takes no writes', 'let database.url name the primary'],
+  readOnly: ['it was set read-only, and takes no writes', 'find out why, then switch that off'],
+  notReady: ['this node has no majority (wsrep_ready OFF), and takes no writes', CLUSTER_ADVICE],
+  noStandby: ['no synchronous standby confirms, so no write is acknowledged', STANDBY_ADVICE],
+};
+
+function* obstacleFindings(obstacle: WriteObstacle | null): Generator<Finding> {
+  if (obstacle === null) return;
+  const [found, advice] = OBSTACLES[obstacle];
+  yield { verdict: 'fail', what: 'database', found, advice };
 }
 
 function clockFinding({ time }: DatabaseFacts, now: number, maxSkewSeconds: number): Finding {

@@ -66,9 +66,10 @@ export interface DatabaseFacts {
 
 /**
  * Reason why a database that answers takes no writes: it follows another server (`standby`), it was set so
- * (`readOnly`), or it is a node of a cluster that is not a working part of it now (`notReady`).
+ * (`readOnly`), it is a node of a cluster that is not a working part of it now (`notReady`), or each write waits for a
+ * synchronous standby that is away (`noStandby`).
  */
-export type WriteObstacle = 'standby' | 'readOnly' | 'notReady';
+export type WriteObstacle = 'standby' | 'readOnly' | 'notReady' | 'noStandby';
 
 /** Host of a database server that calls go to. */
 export interface HostInUse {

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ClusterAnswer } from '#panel/shapes/cluster.ts';
+import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { type PostgresPair, type PostgresServer, startPostgresPair } from '#support/cluster/postgres-pair.ts';
 import { startSidecar, type TestSidecar } from '#support/sidecar.ts';
 import { startTestPanel } from '#test/panel/support/panel.ts';
@@ -10,8 +11,8 @@ let pair: PostgresPair;
 /** Knows both servers, the primary first. */
 let sidecar: TestSidecar;
 
-const sidecarAt = (url: string): Promise<TestSidecar> =>
-  startSidecar({ database: { settings: { provider: 'postgres', url }, drop: async () => {} } });
+const databaseOf = (url: string) => ({ database: { settings: { provider: 'postgres', url }, drop: async () => {} } });
+const sidecarAt = (url: string): Promise<TestSidecar> => startSidecar(databaseOf(url));
 const insertion = (tag: string) => ({ namespace: 'game', table: 'entries', rows: [{ tag }] });
 
 beforeAll(async () => {
@@ -45,6 +46,52 @@ it('of two hosts the one that takes writes is used, whatever their order', async
   expect((await reversed.client.get('/readyz')).status).toBe(200);
 });
 
+it('tells that each write waits while no synchronous standby confirms', async () => {
+  const panel = await startTestPanel(databaseOf(pair.urlOf('sidecar', pair.primary)));
+  onTestFinished(() => panel.stop());
+  const owner = await panel.owner();
+  const lacksStandby = async () => (await owner.get<ClusterAnswer>('/api/cluster')).body.lacksStandby;
+  const ready = async () => {
+    const started = performance.now();
+    const { status, body } = await sidecar.client.get('/readyz');
+    expect(performance.now() - started).toBeLessThan(2000);
+    return { httpStatus: status, ...(JSON.parse(body) as object) };
+  };
+  const well = { httpStatus: 200, status: 'ready', database: true };
+  const waiting = { httpStatus: 503, status: 'unavailable', database: true, takesNoWrites: 'noStandby' };
+  await expect.poll(ready).toEqual(well);
+  expect(await lacksStandby()).toBe(false);
+
+  await pair.standby.server.kill();
+  await expect.poll(ready).toEqual(waiting);
+  expect(await sidecar.client.must('health', {})).toMatchObject({ status: 'degraded', takesNoWrites: 'noStandby' });
+  await expect.poll(lacksStandby).toBe(true);
+  expect(await databaseByDoctor(sidecar.configFile)).toContainEqual({
+    verdict: 'fail',
+    what: 'database',
+    found: 'no synchronous standby confirms, so no write is acknowledged',
+    advice: expect.stringContaining('start the standby, or take it out of synchronous_standby_names'),
+  });
+  const { rows } = await sidecar.client.must('find', { namespace: 'game', table: 'entries', limit: 1 });
+  expect(rows).toHaveLength(1);
+  await pair.standby.server.start();
+  await expect.poll(ready, { timeout: 20_000 }).toEqual(well);
+  await expect.poll(lacksStandby).toBe(false);
+
+  // The state of standbys is hidden from an ordinary account: one that follows may be the one that confirms.
+  const waitFor = (names: string) =>
+    pair.primary.admin(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`, 'SELECT pg_reload_conf()');
+  await waitFor('ANY 2 (standby, other)');
+  await expect.poll(ready).toEqual(waiting);
+  await waitFor('ANY 1 (other)');
+  await expect.poll(ready).toEqual(well);
+  await pair.primary.admin('SET synchronous_commit = local', 'GRANT pg_read_all_stats TO sidecar');
+  await expect.poll(ready).toEqual(waiting);
+  await pair.primary.admin('SET synchronous_commit = local', 'REVOKE pg_read_all_stats FROM sidecar');
+  await waitFor('ANY 1 (standby)');
+  await expect.poll(ready).toEqual(well);
+});
+
 it('a fail-over loses no acknowledged write and doubles none, and a replaced primary is left alone', async () => {
   const ledger = new Ledger();
   const seen = await hostSeenInPanel();
@@ -71,12 +118,20 @@ it('a fail-over loses no acknowledged write and doubles none, and a replaced pri
   expect(await countAt(pair.standby.url, stored)).toBe(2);
 });
 
+/** Findings about the database. */
+async function databaseByDoctor(configFile: string): Promise<object[]> {
+  const lines: string[] = [];
+  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
+  await runDoctor(['--config', configFile], { environment: {} }, io);
+  return lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'database');
+}
+
 const hostOf = ({ port }: PostgresServer): string => `127.0.0.1:${port}`;
 
 /** The database's host as an account reads it in the panel of one more sidecar. */
 async function hostSeenInPanel(): Promise<() => Promise<unknown>> {
   const url = pair.urlOf('sidecar', pair.primary, pair.standby);
-  const panel = await startTestPanel({ database: { settings: { provider: 'postgres', url }, drop: async () => {} } });
+  const panel = await startTestPanel(databaseOf(url));
   onTestFinished(() => panel.stop());
   const owner = await panel.owner();
   return async () => (await owner.get<ClusterAnswer>('/api/cluster')).body.database;

@@ -104,10 +104,19 @@ function lookAtDatabase({ facts }: Answer): Finding {
   if (facts.database === false) {
     return broken(`${provider} does not answer the sidecar`, "see that it runs; the sidecar's log tells what it met");
   }
+  if (facts.takesNoWrites === 'noStandby') return withoutStandby(provider);
   const obstacle = typeof facts.takesNoWrites === 'string' ? OBSTACLES[facts.takesNoWrites] : undefined;
   return obstacle === undefined
     ? well(`${provider} answers`)
     : broken(`${provider} answers and takes no writes`, obstacle);
+}
+
+/** Reads work, so the layer does. */
+function withoutStandby(provider: string): Finding {
+  const todo =
+    'start the standby, or take it out of synchronous_standby_names of the primary (docs/cluster.md): until then each write is database_timeout, outcome unknown';
+  const harm = 'no write is acknowledged';
+  return { ...well(`${provider} answers; no synchronous standby confirms, so each write waits`, todo), harm };
 }
 
 /** Advice by `takesNoWrites` of health. */

@@ -6,6 +6,7 @@ import type { Standing } from '../sql/pool/host-choice.ts';
 import type { SqlResult } from '../sql/session.ts';
 import { PostgresConnection, StatementNames } from './connection.ts';
 import { classify, describe } from './failures.ts';
+import { lacksStandby } from './standbys.ts';
 import { prepareSystemTables } from './system-tables.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -51,6 +52,7 @@ export function postgresDriver({ url }: ServerSettings): SqlDriver {
     hasEpochs: true,
     newConnection: (host) => new PostgresConnection(configs[host] as pg.ClientConfig, names),
     standing: (query) => standingOf(query, urls.length > 1),
+    lacksStandby,
     prepare: prepareSystemTables,
     preparesAfterLoss: true,
     classify,

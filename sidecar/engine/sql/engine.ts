@@ -136,10 +136,11 @@ export class SqlEngine implements Engine {
 
   ping(bounds: CallBounds): Promise<WriteObstacle | null> {
     const { driver } = this.#provider;
-    return this.#sessions.read(
-      bounds,
-      async (session) => (await driver.standing((text) => session.query(text))).obstacle,
-    );
+    return this.#sessions.read(bounds, async (session) => {
+      const query = (text: string) => session.query(text);
+      const { obstacle } = await driver.standing(query);
+      return obstacle ?? ((await driver.lacksStandby?.(query)) === true ? 'noStandby' : null);
+    });
   }
 
   hostInUse(): HostInUse {

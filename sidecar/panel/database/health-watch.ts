@@ -21,6 +21,7 @@ export class HealthWatch {
   readonly #check: DatabaseCheck;
   readonly #listeners: ((health: DatabaseHealth) => void)[] = [];
   #health = WELL;
+  #lacksStandby = false;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
@@ -38,6 +39,11 @@ export class HealthWatch {
     return unreachableSince === null && queue === 'ok' ? null : this.#health;
   }
 
+  /** No write was acknowledged at the last look, as a synchronous standby is away. */
+  get lacksStandby(): boolean {
+    return this.#lacksStandby;
+  }
+
   onChange(listener: (health: DatabaseHealth) => void): void {
     this.#listeners.push(listener);
   }
@@ -52,8 +58,9 @@ export class HealthWatch {
   }
 
   async look(): Promise<void> {
-    const { isReachable } = await this.#check.look();
+    const { isReachable, obstacle } = await this.#check.look();
     if (this.#isClosed) return;
+    this.#lacksStandby = obstacle === 'noStandby';
     const before = this.#health;
     this.#health = this.#read(isReachable);
     // While all is well, a changed number of waiting writes is no news.

@@ -1,13 +1,15 @@
+import type { HealthWatch } from '../database/health-watch.ts';
 import { AUTHENTICATED, type PanelRoute, route } from '../http/route.ts';
 import type { PanelBase } from '../panel-base.ts';
 import type { Box, ClusterAnswer } from '../shapes/cluster.ts';
 
 export interface ClusterServices {
   readonly base: Pick<PanelBase, 'neighbours' | 'engine'>;
+  readonly health: Pick<HealthWatch, 'lacksStandby'>;
 }
 
 /** The sidecars of the database, and its host, as this one sees them. */
-export function clusterRoutes({ base: { neighbours, engine } }: ClusterServices): PanelRoute[] {
+export function clusterRoutes({ base: { neighbours, engine }, health }: ClusterServices): PanelRoute[] {
   return [
     route({
       method: 'GET',
@@ -17,6 +19,7 @@ export function clusterRoutes({ base: { neighbours, engine } }: ClusterServices)
         own: boxOf(neighbours.own()),
         others: neighbours.others().map(boxOf),
         database: engine.hostInUse(),
+        lacksStandby: health.lacksStandby,
       }),
     }),
   ];

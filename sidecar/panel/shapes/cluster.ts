@@ -27,4 +27,6 @@ export interface ClusterAnswer {
   readonly others: readonly Box[];
   /** Null for an embedded database, and for one that was not reached yet. */
   readonly database: DatabaseHost | null;
+  /** No write is acknowledged, as the synchronous standby of the database is away. */
+  readonly lacksStandby: boolean;
 }

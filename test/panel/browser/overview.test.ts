@@ -180,6 +180,16 @@ describeIf(why, 'Overview', () => {
     await expectAccessible(page);
   });
 
+  it('warns while no write of the database is acknowledged', async () => {
+    const { engine } = panel.services.base;
+    const { ping } = engine;
+    engine.ping = async () => 'noStandby';
+    const warning = page.getByText('No synchronous standby of the database confirms, so no write is acknowledged.');
+    await warning.waitFor();
+    engine.ping = ping.bind(engine);
+    await warning.waitFor({ state: 'detached' });
+  });
+
   it('opens the menu of a phone by keyboard, and closes it on the way to a page', async () => {
     const phone = await browser.visit(panel.address, { width: 390, theme: 'dark' });
     await signIn(phone, 'owner', PASSWORD);

@@ -17,7 +17,13 @@ it('every account sees which sidecar the panel belongs to, and the others of its
   const viewer = await panel.account('viewer', []);
   const read = async () => (await viewer.get<ClusterAnswer>('/api/cluster')).body;
   const own = { box: hostname(), url: panel.apiAddress, version: expect.any(String), isAlive: true };
-  expect(await read()).toEqual({ ok: true, own: { ...own, instance: expect.any(String) }, others: [], database: null });
+  expect(await read()).toEqual({
+    ok: true,
+    own: { ...own, instance: expect.any(String) },
+    others: [],
+    database: null,
+    lacksStandby: false,
+  });
   const other = { instance: 'other', box: 'box2', url: 'https://10.0.0.2:20771', version: '1.2.3' };
   const bounds = { deadline: performance.now() + 10_000 };
   await panel.services.base.engine.cluster.putSidecar({ ...other, seenAt: 1 }, null, bounds);

@@ -113,6 +113,16 @@ describe('db-health', () => {
     }
   });
 
+  it('warns while each write waits for a standby that is away', async () => {
+    api.otherwise = answers('{"status":"degraded","provider":"postgres","database":true,"takesNoWrites":"noStandby"}');
+    expect((await health()).slice(-4)).toEqual([
+      'ok   database       postgres answers; no synchronous standby confirms, so each write waits',
+      expect.stringMatching(/^ +-> start the standby, or take it out of synchronous_standby_names /),
+      'ok   write buffer   off',
+      'every layer answers, but no write is acknowledged',
+    ]);
+  });
+
   it('tells of a clock that is far off, and of something else than the sidecar', async () => {
     api.clockOffsetMs = 600_000;
     expect((await health()).join('\n')).toMatch(

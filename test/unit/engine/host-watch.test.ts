@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest';
-import type { WriteObstacle } from '#engine/engine.ts';
 import { classify, describe as describeFailure } from '#engine/mysql/failures.ts';
 import type { SqlConnection, SqlDriver } from '#engine/sql/pool/driver.ts';
+import type { Standing } from '#engine/sql/pool/host-choice.ts';
 import { HostWatch } from '#engine/sql/pool/host-watch.ts';
 
 const TIMED_OUT = Object.assign(new Error('timed out'), { code: 'ETIMEDOUT' });
 const REFUSED = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
 interface Host {
-  obstacle: WriteObstacle | null;
+  obstacle: Standing['obstacle'];
   /** Errors of the next connections. */
   failures: Error[];
   isDown: boolean;
 }
 
 /** Two hosts of the test, and what the owner is told. */
-function watching(farObstacle: WriteObstacle | null = null) {
-  const host = (obstacle: WriteObstacle | null): Host => ({ obstacle, failures: [], isDown: false });
+function watching(farObstacle: Standing['obstacle'] = null) {
+  const host = (obstacle: Standing['obstacle']): Host => ({ obstacle, failures: [], isDown: false });
   const hosts = [host(null), host(farObstacle)] as const;
   const lines: string[] = [];
   const driver: SqlDriver = {

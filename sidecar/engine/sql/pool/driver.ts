@@ -50,6 +50,8 @@ export interface SqlDriver extends SqlFailures {
   newConnection(host: number): SqlConnection;
   /** State of the server behind a connection. */
   standing(query: (text: string) => Promise<SqlResult>): Promise<Standing>;
+  /** Whether each write of a primary waits for a standby that is away. Left out: the server does not wait for others. */
+  lacksStandby?(query: (text: string) => Promise<SqlResult>): Promise<boolean>;
   /** Prepares the database on the first connection to it; several connections may do so at once. */
   prepare(session: Session): Promise<void>;
   /**

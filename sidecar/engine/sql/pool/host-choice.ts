@@ -2,8 +2,11 @@ import type { WriteObstacle } from '#engine/engine.ts';
 
 /** State of a server, as it reports it itself. */
 export interface Standing {
-  /** Reason why it takes no writes, or null. */
-  readonly obstacle: WriteObstacle | null;
+  /**
+   * Reason why it takes no writes, or null. A primary whose standby is away is still the primary: left for another host, its
+   * epoch would be forgotten, and a replaced server be taken for it.
+   */
+  readonly obstacle: Exclude<WriteObstacle, 'noStandby'> | null;
   /** Number of the fail-over that made it the primary: a server of an earlier one was replaced. 0 if unknown. */
   readonly epoch: number;
 }

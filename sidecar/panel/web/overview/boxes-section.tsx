@@ -9,7 +9,7 @@ import { useLoaded } from '../core/use-loaded.ts';
 /** A fail-over is seen that soon: the sidecar itself looks at the hosts of the database every two seconds. */
 const RELOAD_MS = 3000;
 
-/** Boxes that share the database, which of them this page comes from, and its host of the database; nothing if there is one of each. */
+/** Boxes that share the database, which of them this page comes from, and its host of the database; nothing if there is one of each and all is well. */
 export function BoxesSection() {
   const { data, reload } = useLoaded<ClusterAnswer>('/api/cluster');
   useEffect(() => {
@@ -18,12 +18,18 @@ export function BoxesSection() {
     }, RELOAD_MS);
     return () => clearInterval(timer);
   }, [reload]);
-  if (data === null || (data.others.length === 0 && data.database?.hasOthers !== true)) return null;
-  const { own, others, database } = data;
+  if (data === null) return null;
+  const { own, others, database, lacksStandby } = data;
+  if (others.length === 0 && database?.hasOthers !== true && !lacksStandby) return null;
   return (
     <Section title={t('overview.boxes')}>
       <p class="soft">{t('overview.boxes-here', { box: own.box })}</p>
       {database !== null && <DatabaseHostLine database={database} />}
+      {lacksStandby && (
+        <Notice kind="warn">
+          <p>{t('overview.database-no-standby')}</p>
+        </Notice>
+      )}
       <ul class="boxes" aria-label={t('overview.boxes')}>
         <BoxRow box={own} isOwn />
         {others.map((box) => (
