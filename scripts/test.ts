@@ -40,6 +40,7 @@ const nodeRuntime: { fetchOther(root: string, major: number): string } = createR
   './setup/node-runtime.cjs',
 );
 const REPORT = join(ROOT, '.cache/vitest.json');
+const GAME_SERVER_REPORT = join(ROOT, '.cache/vitest-game-server.json');
 
 async function buildCheck(): Promise<Outcome> {
   try {
@@ -74,16 +75,19 @@ function serversEnvironment(servers: TestServers): NodeJS.ProcessEnv {
 interface TestRun {
   readonly counts: Counts;
   readonly report: RunReport | null;
+  readonly output: string;
 }
 
+/** @param node with another Node.js, beside the other tests: its output is in the result and not shown meanwhile */
 async function runTests(filters: readonly string[], environment: NodeJS.ProcessEnv, node?: string): Promise<TestRun> {
-  mkdirSync(dirname(REPORT), { recursive: true });
-  rmSync(REPORT, { force: true });
+  const file = node === undefined ? REPORT : GAME_SERVER_REPORT;
+  mkdirSync(dirname(file), { recursive: true });
+  rmSync(file, { force: true });
   const reporters = ['--reporter=default', `--reporter=${join(ROOT, 'scripts/check/count-reporter.ts')}`];
   const args = [binOf('vitest'), 'run', ...reporters, ...filters];
-  const { code } = await run(args, true, { ...environment, COUNT_REPORT: REPORT }, node);
-  const report = readReport(REPORT);
-  return { counts: countRun(report, code), report };
+  const { code, output } = await run(args, node === undefined, { ...environment, COUNT_REPORT: file }, node);
+  const report = readReport(file);
+  return { counts: countRun(report, code), report, output };
 }
 
 function showRepeated(report: RunReport | null): void {
@@ -92,21 +96,27 @@ function showRepeated(report: RunReport | null): void {
 
 /**
  * FXServer runs scripts on a Node.js of its own (contract section 9), so what is loaded there is tested on that one too.
- *
- * @param untested gets a line where npm cannot provide it
+ * An error says why npm cannot provide it.
  */
-async function testOnGameServerNode(untested: Map<string, string>): Promise<Counts> {
-  if (process.versions.node.startsWith(`${GAME_SERVER_NODE}.`)) return { passed: 0, failed: 0, skipped: 0 };
+async function testOnGameServerNode(): Promise<TestRun | Error | null> {
+  if (process.versions.node.startsWith(`${GAME_SERVER_NODE}.`)) return null;
   try {
-    const node = nodeRuntime.fetchOther(ROOT, GAME_SERVER_NODE);
-    console.log(`Tests of what runs inside of game servers, on Node.js ${GAME_SERVER_NODE}:`);
-    const { counts, report } = await runTests(GAME_SERVER_TESTS, {}, node);
-    showRepeated(report);
-    return counts;
+    return await runTests(GAME_SERVER_TESTS, {}, nodeRuntime.fetchOther(ROOT, GAME_SERVER_NODE));
   } catch (error) {
-    untested.set(`node${GAME_SERVER_NODE}`, error instanceof Error ? error.message : String(error));
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function showGameServerTests(result: TestRun | Error | null, untested: Map<string, string>): Counts {
+  if (result === null) return { passed: 0, failed: 0, skipped: 0 };
+  if (result instanceof Error) {
+    untested.set(`node${GAME_SERVER_NODE}`, result.message);
     return { passed: 0, failed: process.env.CI ? 1 : 0, skipped: 0 };
   }
+  console.log(`Tests of what runs inside of game servers, on Node.js ${GAME_SERVER_NODE}, beside the others:`);
+  console.log(result.output.trimEnd());
+  showRepeated(result.report);
+  return result.counts;
 }
 
 function showEngines(report: RunReport | null, untested: ReadonlyMap<string, string>): void {
@@ -119,7 +129,9 @@ function showEngines(report: RunReport | null, untested: ReadonlyMap<string, str
 async function testAll(): Promise<Counts[]> {
   const browser = provideBrowser();
   const providing = provideServers();
-  const counts = await Promise.all(runChecks());
+  const checks = runChecks();
+  const beside = testOnGameServerNode();
+  const counts = await Promise.all(checks);
   const servers = await providing;
   await browser;
   try {
@@ -127,7 +139,7 @@ async function testAll(): Promise<Counts[]> {
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));
     const missing = Object.entries(servers.missing);
     const untested = new Map([...missing, ...(await untestedKinds(servers)), ...(await untestedPrograms())]);
-    const onGameServerNode = await testOnGameServerNode(untested);
+    const onGameServerNode = showGameServerTests(await beside, untested);
     showEngines(report, untested);
     showRepeated(report);
     console.log(minutesTable(report).join('\n'));

@@ -10,6 +10,8 @@ const WORKER = new URL('../../sidecar/engine/sqlite/worker/worker.ts', import.me
  * own cache of stripped code before any test runs; what is built for owners is JavaScript and has no such step.
  */
 export function setup(): void {
+  // Each project has this set-up; the first one has made the cache.
+  if (process.env.NODE_COMPILE_CACHE === FOLDER) return;
   process.env.NODE_COMPILE_CACHE = FOLDER;
   // It refuses to run outside of a thread, but is loaded by then.
   spawnSync(process.execPath, ['--input-type=module', '-e', `await import('${WORKER}').catch(() => {})`]);
