@@ -14,7 +14,10 @@ import {
 export interface ClusterFigures {
   readonly spread: readonly SpreadFigure[];
   readonly nonces: readonly NonceFigure[];
+  /** With the time-outs of Galera itself. */
   readonly nodeDeath: PauseFigure;
+  /** With `evs.suspect_timeout` of 2 s. */
+  readonly quickNodeDeath: PauseFigure;
   readonly sidecarDeath: PauseFigure;
   /** Empty without BENCH_BEFORE. */
   readonly oneBox: readonly OneBoxFigure[];
@@ -36,6 +39,20 @@ export async function measureCluster(seconds: number): Promise<ClusterFigures> {
 }
 
 async function measureGalera(seconds: number) {
+  const withOwnTimes = await measureQuickGalera(seconds);
+  const cluster = await startGalera(console.log, { hasOwnTimes: false });
+  try {
+    const nodeDeath = await measureNodeDeath(cluster, seconds);
+    console.log(nodeDeath);
+    return { ...withOwnTimes, nodeDeath };
+  } finally {
+    await cluster.stop();
+    removeTestFolders();
+  }
+}
+
+/** Nodes that notice a dead one within 2 s: only `quickNodeDeath` depends on it. */
+async function measureQuickGalera(seconds: number) {
   const cluster = await startGalera(console.log);
   try {
     const nonce = await measureGaleraNonce(cluster, seconds);
@@ -44,9 +61,9 @@ async function measureGalera(seconds: number) {
     console.log(sidecarDeath);
     const spread = await measureSpread(cluster, seconds);
     console.log(spread);
-    const nodeDeath = await measureNodeDeath(cluster, seconds);
-    console.log(nodeDeath);
-    return { nonce, sidecarDeath, spread, nodeDeath };
+    const quickNodeDeath = await measureNodeDeath(cluster, seconds);
+    console.log(quickNodeDeath);
+    return { nonce, sidecarDeath, spread, quickNodeDeath };
   } finally {
     await cluster.stop();
     removeTestFolders();

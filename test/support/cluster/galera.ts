@@ -43,12 +43,12 @@ interface GroupPorts {
 const TIMES = ['evs.suspect_timeout=PT2S', 'evs.keepalive_period=PT0.5S'];
 const SIZES = { innodb_buffer_pool_size: '32M', innodb_log_file_size: '16M', max_connections: '120' };
 
-function settingsOf(ports: GroupPorts): Record<string, string> {
+function settingsOf(ports: GroupPorts, hasOwnTimes: boolean): Record<string, string> {
   const provider = [
     `gmcast.listen_addr=tcp://127.0.0.1:${ports.group}`,
     `ist.recv_addr=127.0.0.1:${ports.increments}`,
     ...['gcache.size=16M', 'gcache.page_size=8M', 'socket.ssl=NO'],
-    ...TIMES,
+    ...(hasOwnTimes ? TIMES : []),
   ];
   return {
     ...SIZES,
@@ -90,8 +90,11 @@ function nodeEngine(isFirst: boolean, members: string): ServerEngine {
   };
 }
 
-/** Three nodes of MariaDB Galera on the loopback, in one transaction group. */
-export async function startGalera(say: (line: string) => void = () => {}): Promise<GaleraCluster> {
+/** Three nodes of MariaDB Galera on the loopback, in one transaction group. `hasOwnTimes` false: with the time-outs of Galera itself. */
+export async function startGalera(
+  say: (line: string) => void = () => {},
+  { hasOwnTimes = true } = {},
+): Promise<GaleraCluster> {
   const installation = await mysql.provide(say);
   const folder = groupFolder();
   const passwords = groupPasswords();
@@ -104,7 +107,7 @@ export async function startGalera(say: (line: string) => void = () => {}): Promi
   try {
     for (const [position, own] of ports.entries()) {
       const place = await nodePlace(folder, `node${position + 1}`, installation, passwords, {
-        ...settingsOf(own),
+        ...settingsOf(own, hasOwnTimes),
         wsrep_node_name: `node${position + 1}`,
       });
       const engine = nodeEngine(position === 0, members);
