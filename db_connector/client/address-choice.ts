@@ -4,8 +4,8 @@ import type { Cancel, Timers } from './timers.ts';
 
 /** Between two questions for the health of an address that calls should go to and do not. */
 const LOOK_MS = 2000;
-/** Questions for the health of an address that has told nothing of it, as when the game thread stood still, or its clock is another. */
-const MAX_FIRST_LOOKS = 5;
+/** Answers that told nothing of the health, as when the game thread stood still, or the clock there is another. */
+const MAX_VAIN_ANSWERS = 5;
 /** Good health for so long brings the calls back to a nearer address. */
 const RETURN_MS = 30_000;
 
@@ -23,7 +23,7 @@ export class AddressChoice {
   readonly #options: AddressChoiceOptions;
   readonly #asked = new Map<ApiAddress, Promise<void>>();
   #current: ApiAddress;
-  #firstLooks = MAX_FIRST_LOOKS;
+  #vainAnswers = 0;
   #stopLooks: Cancel | null = null;
   #isStopped = false;
 
@@ -56,6 +56,7 @@ export class AddressChoice {
 
   /** Asks each address for its health, so that calls begin at the nearest that is well. */
   async start(): Promise<void> {
+    if (this.#addresses.length === 1) return;
     await this.askAll();
     if (this.#addresses.some((address) => this.#isUnknown(address))) this.#watch();
   }
@@ -99,7 +100,10 @@ export class AddressChoice {
   }
 
   #learn(address: ApiAddress, trouble: string | null | undefined): void {
-    if (trouble === undefined) return;
+    if (trouble === undefined) {
+      this.#vainAnswers += 1;
+      return;
+    }
     address.askedAtMs = this.#options.timers.elapsed();
     if (trouble !== null) {
       this.leave(address, trouble);
@@ -150,7 +154,6 @@ export class AddressChoice {
   #look(): void {
     this.#goBack();
     const watched = this.#addresses.filter((address) => address.isAllowed && this.#isWatched(address));
-    if (watched.some((address) => this.#isUnknown(address))) this.#firstLooks -= 1;
     for (const address of watched) void this.doubt(address);
     if (watched.length > 0) return;
     this.#stopLooks?.();
@@ -164,7 +167,7 @@ export class AddressChoice {
   }
 
   #isUnknown({ isAllowed, askedAtMs }: ApiAddress): boolean {
-    return isAllowed && askedAtMs === null && this.#firstLooks > 0;
+    return isAllowed && askedAtMs === null && this.#vainAnswers < MAX_VAIN_ANSWERS;
   }
 
   #goBack(): void {

@@ -287,7 +287,7 @@ describe('an address of the list', () => {
     serves(far, { health: refused });
     await rig.command('db-reload');
     const asked = () => far.seen.filter(({ envelope }) => envelope?.payload === '{"for":"address"}').length;
-    await expect.poll(asked).toBe(6);
+    await expect.poll(asked).toBe(5);
     serves(near, { calls: resets });
     await rig.run('find', FIND);
     expect(await lines()).toContain(`address 2     ${far.url}: not asked yet; calls go here`);
