@@ -32,17 +32,20 @@ export interface Campaign {
   isWhole(): Promise<void>;
   /** Whether a sidecar holds the lease of this namespace's schema. */
   isLeaseHeld(namespace: string): Promise<boolean>;
+  /** Whether a database may answer reads that does not have all acknowledged writes. Default: none ever does. */
+  mayReadOld?(): boolean;
 }
 
 /** Hurts databases and sidecars under load, and compares all that was answered with what is there. */
 export class FaultCampaign {
   readonly #campaign: Campaign;
-  readonly #ledger = new Ledger();
+  readonly #ledger: Ledger;
   readonly #schema = new MovingSchema();
   readonly #done: Record<string, number> = {};
 
   constructor(campaign: Campaign) {
     this.#campaign = campaign;
+    this.#ledger = new Ledger(() => campaign.mayReadOld?.() ?? false);
   }
 
   /** `npm run soak` says when to stop (`SOAK_STOP`: a file), and is told how far it came (`SOAK_REPORT`: a file). */

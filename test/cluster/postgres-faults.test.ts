@@ -18,6 +18,8 @@ let pair: PostgresPair;
 let boxes: Box[];
 /** The primary first; they change places. */
 let servers: [PostgresServer, PostgresServer];
+/** A primary that was replaced runs again; a sidecar that has not looked since may read there (docs/cluster.md, "Split brain"). */
+let isReplacedAlive = false;
 
 beforeAll(async () => {
   pair = await startPostgresPair({ isSynchronous: true });
@@ -55,9 +57,11 @@ const KINDS: Readonly<Record<string, Fault>> = {
     await briefly();
     await pair.promote(servers[1]);
     await briefly();
+    isReplacedAlive = true;
     servers[0].server.resume();
     await briefly();
     await changePlaces();
+    isReplacedAlive = false;
   },
   async restart() {
     await servers[0].server.kill();
@@ -95,5 +99,9 @@ async function isLeaseHeld(namespace: string): Promise<boolean> {
 it(
   `loses no acknowledged write and doubles none through ${FAULTS} faults`,
   { timeout: FAULTS * MS_PER_FAULT + 60_000, retry: NO_RETRY },
-  () => new FaultCampaign({ faults: FAULTS, dice, boxes, kinds: KINDS, isWhole, isLeaseHeld }).run(),
+  () =>
+    new FaultCampaign({
+      ...{ faults: FAULTS, dice, boxes, kinds: KINDS, isWhole, isLeaseHeld },
+      mayReadOld: () => isReplacedAlive,
+    }).run(),
 );
