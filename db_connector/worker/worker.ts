@@ -110,16 +110,20 @@ class AttemptWorker {
     this.#ends = [];
     this.#sent = (this.#sent + 1) | 0;
     if (this.#areAllPlacesTaken) this.#report({ kind: 'ended' });
-    else this.#unreadTimer ??= setTimeout(() => this.#lookAtUnread(this.#sent), UNREAD_MS);
+    else this.#waitForReader();
     this.#areAllPlacesTaken = false;
   }
 
-  /** @param sent lists that there were when the wait began */
+  #waitForReader(): void {
+    this.#unreadTimer ??= setTimeout((sent: number) => this.#lookAtUnread(sent), UNREAD_MS, this.#sent);
+  }
+
+  /** @param sent lists that there were when the wait began: a later one has not waited so long */
   #lookAtUnread(sent: number): void {
     this.#unreadTimer = null;
     const read = Atomics.load(this.#read, 0);
     if (((sent - read) | 0) > 0) this.#report({ kind: 'ended' });
-    else if (read !== this.#sent) this.#unreadTimer = setTimeout(() => this.#lookAtUnread(this.#sent), UNREAD_MS);
+    else if (read !== this.#sent) this.#waitForReader();
   }
 
   #report(report: Report): void {

@@ -12,13 +12,29 @@ const WRITE = { ...FIND, rows: [{}] };
 /** Lets a test reach into the worker: end it, block it, look at what it can see. */
 const BACK_DOOR = `
 const channel = new (require('node:worker_threads').BroadcastChannel)('worker-test');
+const looks = [];
+const posted = { lists: 0, wakes: 0 };
+const { prototype } = require('node:worker_threads').MessagePort;
+const { postMessage: post } = prototype;
+prototype.postMessage = function (message) {
+  if (Array.isArray(message)) posted.lists += 1;
+  if (message.kind === 'ended') posted.wakes += 1;
+  return post.call(this, message);
+};
 channel.onmessage = ({ data }) => {
   if (data === 'exit') process.exit(7);
   if (data === 'throw') setImmediate(() => { throw new Error('no more'); });
   if (data === 'block') for (;;);
+  if (data === 'count') channel.postMessage(posted);
+  if (data === 'look at unread') for (const look of looks.splice(0)) look();
   const { env, argv, execArgv } = process;
   if (data === 'look') channel.postMessage({ env, argv, execArgv, data: require('node:worker_threads').workerData });
 };
+`;
+/** After the back door: the test says when the worker looks at lists that no script has read. */
+const HELD_LOOKS = `
+const { setTimeout: after } = globalThis;
+globalThis.setTimeout = (run, ms, ...args) => (ms === 30 ? looks.push(() => run(...args)) : after(run, ms, ...args));
 `;
 let api: LyingServer;
 let rig: Rig;
@@ -40,10 +56,13 @@ afterEach(async () => {
 const worker = async () => (await rig.status()).worker;
 
 /** A worker with a back door, in which a first call has been made. */
-async function start(database: Record<string, unknown> = {}, timers?: Timers): Promise<void> {
+async function start(database: Record<string, unknown> = {}, timers?: Timers, more = ''): Promise<void> {
   const bundle = join(testFolder(), 'bundle');
   mkdirSync(bundle);
-  writeFileSync(join(bundle, 'worker.js'), `${readFileSync(join(workerFolder(), 'worker.js'), 'utf8')}${BACK_DOOR}`);
+  writeFileSync(
+    join(bundle, 'worker.js'),
+    `${readFileSync(join(workerFolder(), 'worker.js'), 'utf8')}${BACK_DOOR}${more}`,
+  );
   rig = new Rig({ url: api.url, transport: 'post', ...database }, timers, SECRET, bundle);
   expect((await rig.run('find', FIND)).State).toBe('ok');
   api.seen.length = 0;
@@ -60,6 +79,15 @@ function quickLooks(): Timers {
       return periodMs === 1000 ? SYSTEM_TIMERS.every(100, often) : SYSTEM_TIMERS.every(periodMs, run);
     },
   };
+}
+
+/** Lists of ends, and reports that wake the script, which the worker has sent so far. */
+function posted(): Promise<{ lists: number; wakes: number }> {
+  const told = new Promise<unknown>((resolve) => {
+    backDoor.onmessage = (event) => resolve((event as unknown as { data: unknown }).data);
+  });
+  backDoor.postMessage('count');
+  return told as ReturnType<typeof posted>;
 }
 
 async function resultsOf(tickets: readonly Ticket[]): Promise<DbResult[]> {
@@ -93,6 +121,18 @@ describe('the worker', () => {
     } finally {
       delete process.env.DB_CONNECTOR_SECRET;
     }
+  });
+
+  it('wakes a script for a list that it has not read for a while, and not for a list that has just come', async () => {
+    await start({}, undefined, HELD_LOOKS);
+    const { lists, wakes } = await posted();
+    rig.call('find', FIND);
+    await expect.poll(async () => (await posted()).lists).toBe(lists + 1);
+    // The wait for a reader of this look began with the list of the first call, which was read.
+    backDoor.postMessage('look at unread');
+    expect((await posted()).wakes).toBe(wakes);
+    backDoor.postMessage('look at unread');
+    expect((await posted()).wakes).toBe(wakes + 1);
   });
 
   it('ends with the connector', async () => {
