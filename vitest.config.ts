@@ -34,7 +34,7 @@ const STREAM_CONNECTOR_TESTS = [
 ];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
-/** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. */
+/** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. One after another. */
 const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 /** Suites of the contract with each call at a random one of three sidecars, on a cluster that lasts as long as the file. */
 const CLUSTER_CONTRACT_TESTS = ['test/cluster/contract.test.ts'];
@@ -84,8 +84,7 @@ export default defineConfig({
   plugins: [BUILT_THREADS],
   test: {
     pool: 'forks',
-    // More than processors: a worker waits for a database, a browser or a program for much of its time.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
@@ -183,10 +182,12 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...WAITING,
           name: 'cluster',
           include: CLUSTER_TESTS,
           exclude: [...CLUSTER_CONTRACT_TESTS, ...excludedTests],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          isolate: false,
           testTimeout: 90_000,
           globalSetup: PROGRAMS,
         },
@@ -194,11 +195,12 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...WAITING,
           name: 'cluster:contract',
           include: CLUSTER_CONTRACT_TESTS,
           exclude: excludedTests,
           provide: { engine: 'mysql', differential },
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
           testTimeout: 90_000,
           globalSetup: PROGRAMS,
         },
@@ -209,7 +211,7 @@ export default defineConfig({
           name: 'timed',
           include: TIMED_TESTS,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           globalSetup: PROGRAMS,
         },
       },

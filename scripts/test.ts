@@ -40,7 +40,6 @@ const nodeRuntime: { fetchOther(root: string, major: number): string } = createR
   './setup/node-runtime.cjs',
 );
 const REPORT = join(ROOT, '.cache/vitest.json');
-const GAME_SERVER_REPORT = join(ROOT, '.cache/vitest-game-server.json');
 
 async function buildCheck(): Promise<Outcome> {
   try {
@@ -75,19 +74,16 @@ function serversEnvironment(servers: TestServers): NodeJS.ProcessEnv {
 interface TestRun {
   readonly counts: Counts;
   readonly report: RunReport | null;
-  readonly output: string;
 }
 
-/** @param node with another Node.js, beside the other tests: its output is in the result and not shown meanwhile */
 async function runTests(filters: readonly string[], environment: NodeJS.ProcessEnv, node?: string): Promise<TestRun> {
-  const file = node === undefined ? REPORT : GAME_SERVER_REPORT;
-  mkdirSync(dirname(file), { recursive: true });
-  rmSync(file, { force: true });
+  mkdirSync(dirname(REPORT), { recursive: true });
+  rmSync(REPORT, { force: true });
   const reporters = ['--reporter=default', `--reporter=${join(ROOT, 'scripts/check/count-reporter.ts')}`];
   const args = [binOf('vitest'), 'run', ...reporters, ...filters];
-  const { code, output } = await run(args, node === undefined, { ...environment, COUNT_REPORT: file }, node);
-  const report = readReport(file);
-  return { counts: countRun(report, code), report, output };
+  const { code } = await run(args, true, { ...environment, COUNT_REPORT: REPORT }, node);
+  const report = readReport(REPORT);
+  return { counts: countRun(report, code), report };
 }
 
 function showRepeated(report: RunReport | null): void {
@@ -96,27 +92,21 @@ function showRepeated(report: RunReport | null): void {
 
 /**
  * FXServer runs scripts on a Node.js of its own (contract section 9), so what is loaded there is tested on that one too.
- * An error says why npm cannot provide it.
+ *
+ * @param untested gets a line where npm cannot provide it
  */
-async function testOnGameServerNode(): Promise<TestRun | Error | null> {
-  if (process.versions.node.startsWith(`${GAME_SERVER_NODE}.`)) return null;
+async function testOnGameServerNode(untested: Map<string, string>): Promise<Counts> {
+  if (process.versions.node.startsWith(`${GAME_SERVER_NODE}.`)) return { passed: 0, failed: 0, skipped: 0 };
   try {
-    return await runTests(GAME_SERVER_TESTS, {}, nodeRuntime.fetchOther(ROOT, GAME_SERVER_NODE));
+    const node = nodeRuntime.fetchOther(ROOT, GAME_SERVER_NODE);
+    console.log(`Tests of what runs inside of game servers, on Node.js ${GAME_SERVER_NODE}:`);
+    const { counts, report } = await runTests(GAME_SERVER_TESTS, {}, node);
+    showRepeated(report);
+    return counts;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
-function showGameServerTests(result: TestRun | Error | null, untested: Map<string, string>): Counts {
-  if (result === null) return { passed: 0, failed: 0, skipped: 0 };
-  if (result instanceof Error) {
-    untested.set(`node${GAME_SERVER_NODE}`, result.message);
+    untested.set(`node${GAME_SERVER_NODE}`, error instanceof Error ? error.message : String(error));
     return { passed: 0, failed: process.env.CI ? 1 : 0, skipped: 0 };
   }
-  console.log(`Tests of what runs inside of game servers, on Node.js ${GAME_SERVER_NODE}, beside the others:`);
-  console.log(result.output.trimEnd());
-  showRepeated(result.report);
-  return result.counts;
 }
 
 function showEngines(report: RunReport | null, untested: ReadonlyMap<string, string>): void {
@@ -129,9 +119,7 @@ function showEngines(report: RunReport | null, untested: ReadonlyMap<string, str
 async function testAll(): Promise<Counts[]> {
   const browser = provideBrowser();
   const providing = provideServers();
-  const checks = runChecks();
-  const beside = testOnGameServerNode();
-  const counts = await Promise.all(checks);
+  const counts = await Promise.all(runChecks());
   const servers = await providing;
   await browser;
   try {
@@ -139,7 +127,7 @@ async function testAll(): Promise<Counts[]> {
     const { counts: tested, report } = await runTests([], serversEnvironment(servers));
     const missing = Object.entries(servers.missing);
     const untested = new Map([...missing, ...(await untestedKinds(servers)), ...(await untestedPrograms())]);
-    const onGameServerNode = showGameServerTests(await beside, untested);
+    const onGameServerNode = await testOnGameServerNode(untested);
     showEngines(report, untested);
     showRepeated(report);
     console.log(minutesTable(report).join('\n'));

@@ -4,20 +4,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'test/e2e/backup-kill.test.ts',
   'test/e2e/panel-update-kill.test.ts',
-  'test/cluster/contract.test.ts',
   'test/e2e/panel-update.test.ts',
   'test/e2e/schema-kill.test.ts',
-  'test/cluster/galera-faults.test.ts',
   'test/faults/write-behind-mongodb.test.ts',
   'test/engine/mongo/schema-crash.test.ts',
   'test/e2e/package.test.ts',
-  'test/cluster/galera.test.ts',
   'test/contract/differential.test.ts',
   'test/faults/full-disk.test.ts',
-  'test/cluster/postgres-faults.test.ts',
   'test/e2e/embedded.test.ts',
   'test/e2e/sample-guide.test.ts',
-  'test/cluster/',
   'test/engine/mongo/queue-crash.test.ts',
   'test/e2e/install-kill.test.ts',
   'test/e2e/full-disk.test.ts',
@@ -55,19 +50,16 @@ const LONGEST = [
   'test/moving/',
 ];
 
-/**
- * The longest files first. Those with a process for each file come before those of projects whose processes run file after
- * file: such a process serves one project, so these projects come one after another.
- */
+/** Projects one after another, because a process that runs file after file serves one project; in each the longest files first. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const shared = [...new Set(sorted.map(({ project }) => project).filter(({ config }) => !config.isolate))];
+    const projects = [...new Set(sorted.map(({ project }) => project))];
     const rank = ({ moduleId }: TestSpecification) => {
       const place = LONGEST.findIndex((part) => moduleId.includes(part));
       return place < 0 ? LONGEST.length : place;
     };
-    const order = new Map(sorted.map((file) => [file, [shared.indexOf(file.project), rank(file)] as const]));
+    const order = new Map(sorted.map((file) => [file, [projects.indexOf(file.project), rank(file)] as const]));
     const of = (file: TestSpecification) => order.get(file) as readonly [number, number];
     return sorted.sort((a, b) => of(a)[0] - of(b)[0] || of(a)[1] - of(b)[1]);
   }
