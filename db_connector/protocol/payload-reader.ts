@@ -83,8 +83,11 @@ function firstOf<T>(items: Iterable<T>, find: (item: T) => string | null): strin
  * Unknown properties are left out of the result, but for `schema.sync` and `schema.extend`.
  */
 export function parsePayload<Op extends OperationName>(operation: Op, payload: JsonObject): PayloadOf<Op> {
-  const given = withoutNulls(payload);
-  if (operation === 'batch' && Array.isArray(given.operations)) given.operations = given.operations.map(withoutNullsIn);
+  let given = withoutNulls(payload);
+  const { operations } = given;
+  if (operation === 'batch' && Array.isArray(operations)) {
+    given = { ...given, operations: operations.map(withoutNullsIn) };
+  }
   const result = PAYLOADS[operation].safeParse(given);
   if (!result.success) throw shapeFault(result.error.issues[0]);
   if (OPERATIONS[operation].namespace) checkNames(given);
@@ -94,12 +97,18 @@ export function parsePayload<Op extends OperationName>(operation: Op, payload: J
 }
 
 function withoutNulls(payload: JsonObject): JsonObject {
+  if (!hasNull(payload)) return payload;
   const given: JsonObject = {};
   for (const name of Object.keys(payload)) {
     const value = payload[name] ?? null;
     if (value !== null || NULL_IS_A_VALUE.includes(name)) given[name] = value;
   }
   return given;
+}
+
+function hasNull(payload: JsonObject): boolean {
+  for (const name in payload) if ((payload[name] ?? null) === null) return true;
+  return false;
 }
 
 function withoutNullsIn(operation: Json): Json {

@@ -55,7 +55,7 @@ function isSignature(signature: string, into: Buffer): boolean {
   return (
     signature.length === SIGNATURE_LENGTH &&
     Buffer.byteLength(signature) === SIGNATURE_LENGTH &&
-    into.write(signature, 0, 'latin1') === SIGNATURE_LENGTH
+    into.write(signature, 0) === SIGNATURE_LENGTH
   );
 }
 
@@ -101,8 +101,9 @@ export class SigningKey {
   #innerOf(text: string, rest: string | Uint8Array): Buffer {
     const bytes = scratch.of(BLOCK_BYTES + maxBytesOf(text) + maxBytesOf(rest));
     bytes.set(this.#inner);
-    const end = BLOCK_BYTES + bytes.write(text, BLOCK_BYTES, 'utf8');
-    if (typeof rest === 'string') return bytes.subarray(0, end + bytes.write(rest, end, 'utf8'));
+    // UTF-8: Node.js takes a third less time for it if it is not named.
+    const end = BLOCK_BYTES + bytes.write(text, BLOCK_BYTES);
+    if (typeof rest === 'string') return bytes.subarray(0, end + bytes.write(rest, end));
     bytes.set(rest, end);
     return bytes.subarray(0, end + rest.length);
   }

@@ -54,8 +54,8 @@ export class DataCalls {
     this.#options = options;
   }
 
-  bounds(context: CallContext): CallBounds {
-    const deadline = Math.min(context.deadline, performance.now() + this.#options.statementTimeoutMs);
+  bounds(context: CallContext, nowMs = performance.now()): CallBounds {
+    const deadline = Math.min(context.deadline, nowMs + this.#options.statementTimeoutMs);
     return { deadline, caller: context.kid };
   }
 
@@ -76,7 +76,7 @@ export class DataCalls {
     try {
       const target = catalog.knownTable(namespace, table);
       if (target === null) return attempt();
-      first = work(target, this.bounds(context));
+      first = work(target, this.bounds(context, begunAtMs));
     } catch (error) {
       if (!mayBeOutOfDate(error)) throw error;
       return attempt(Promise.reject(error));

@@ -65,22 +65,22 @@ export class Authenticator {
   authenticate(envelope: RequestEnvelope, path: string, client: Client): Authenticated {
     const { keyring, nonces, lockOut, maxSkewSeconds, now, monotonicNow } = this.#options;
     const key = keyring.find(envelope.kid);
-    const source = sourceOf(client, key);
-    const lockedMs = client.isLoopback ? lockOut.remainingMs(source, monotonicNow()) : 0;
+    const mayBeLocked = client.isLoopback && lockOut.hasSources;
+    const lockedMs = mayBeLocked ? lockOut.remainingMs(sourceOf(client, key), monotonicNow()) : 0;
     if (lockedMs > 0) throw lockedOut(lockedMs);
     const nowMs = now();
     const nowSeconds = Math.floor(nowMs / 1000);
     const isAllowedAddress = key.mayComeFrom(client.address);
     const secret = keyring.verify(key, path, envelope, nowMs);
     const isInTime = Math.abs(nowSeconds - envelope.ts) <= maxSkewSeconds;
-    if (secret === null || !isAllowedAddress || !isInTime) throw this.#fail(source);
+    if (secret === null || !isAllowedAddress || !isInTime) throw this.#fail(sourceOf(client, key));
     if (this.#isForAnother(envelope.nonce)) throw unauthorized();
     const verdict = nonces.accept(envelope.kid, envelope.nonce, envelope.ts, nowSeconds);
     switch (verdict) {
       case 'new':
         return { key, secret, envelope };
       case 'replayed':
-        throw this.#fail(source);
+        throw this.#fail(sourceOf(client, key));
       case 'early':
         throw unauthorized();
       case 'refused':

@@ -26,6 +26,11 @@ export class LockOut {
     this.#maxSources = Math.max(100, Math.min(MAX_SOURCES, Math.floor(MAX_FAILURES / failuresPerMinute)));
   }
 
+  /** False while no authentication has failed: then no source needs to be looked for. */
+  get hasSources(): boolean {
+    return this.#sources.size > 0;
+  }
+
   /** Milliseconds until the source is served again; 0 if it is not locked. */
   remainingMs(source: string, nowMs: number): number {
     const known = this.#sources.get(source);

@@ -10,6 +10,9 @@ const KEEP_AHEAD_MS = 5000;
 const IDLE_SECONDS = 300;
 /** A running sidecar whose clock goes back by less refuses what it forgot for as long as that takes. */
 const FAR_AHEAD_SECONDS = 3600;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_A = 0x61;
 
 export interface NonceStoreOptions {
   /** Made if it is missing; one running sidecar a folder. */
@@ -83,8 +86,8 @@ export class NonceStore {
     if (ts <= this.#mark.forgotten) return this.#refuseEarly(nowSeconds);
     // As text: a buffer would take three times as long as the hash itself.
     const digest = hash('sha256', `${kid}\n${nonce}`, 'hex');
-    const high = Number.parseInt(digest.slice(0, 8), 16);
-    const low = Number.parseInt(digest.slice(8, 16), 16) || 1;
+    const high = hexWord(digest, 0);
+    const low = hexWord(digest, 8) || 1;
     for (const generation of this.#generations) {
       if (generation.table.has(high, low)) return 'replayed';
     }
@@ -265,6 +268,16 @@ export class NonceStore {
     this.#warnedAt = nowSeconds;
     this.#options.warn(line);
   }
+}
+
+/** The 32 bits of eight lower-case hexadecimal digits; `parseInt` of a slice takes several times as long. */
+function hexWord(digits: string, from: number): number {
+  let word = 0;
+  for (let at = from; at < from + 8; at += 1) {
+    const code = digits.charCodeAt(at);
+    word = word * 16 + (code <= NINE ? code - ZERO : code - LOWER_A + 10);
+  }
+  return word;
 }
 
 function isoTime(seconds: number): string {

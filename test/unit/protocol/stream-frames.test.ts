@@ -99,6 +99,22 @@ describe('frames', () => {
     expect(readCallFrames(frame)[0]).toMatchObject({ nonce: 'n-0001', payload: null });
   });
 
+  it.each(['\ufffd', 'a\ufffdb', '\u00e9', '\ud83d\ude00\ufffd'])('keep the payload %j, which is UTF-8', (payload) => {
+    const frame = writeCallFrame({ ...requestOf('health'), payload });
+    expect(readCallFrames(frame)[0]?.payload).toBe(payload);
+    frame[frame.length - 1] = 0xff;
+    expect(readCallFrames(frame)[0]?.payload).toBeNull();
+  });
+
+  it('tell paths and keys of one length apart', () => {
+    const written = ['/a', '/b', '/b', '/cc', '/a'].map((path, i) => ({
+      ...requestOf('health'),
+      path,
+      kid: `k${i % 2}`,
+    }));
+    expect(readCallFrames(Buffer.concat(written.map(writeCallFrame)))).toEqual(written);
+  });
+
   it('count a longer Retry-After as the longest', () => {
     const [read] = readAnswerFrames(writeAnswerFrame({ ...unsignedAnswer, retryAfterSeconds: 100_000 }));
     expect(read?.retryAfterSeconds).toBe(65_535);

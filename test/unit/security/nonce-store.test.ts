@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { nonceFilesOf, readNonceFile } from '#sidecar/security/nonce-file.ts';
 import { NonceStore } from '#sidecar/security/nonce-store.ts';
 import { testFolder } from '#support/test-folder.ts';
 
@@ -57,6 +59,19 @@ it('what was accepted in one turn is there for the next process, once it is kept
   expect([1, 2, 3].map((i) => second.accept('local', `nonce-${i}`, START, START))).toEqual(Array(3).fill('replayed'));
   expect(second.accept('local', 'nonce-4', START, START)).toBe('new');
 });
+
+it('keeps the first 64 bits of SHA-256 over key and nonce, as versions before did', async () => {
+  const store = open();
+  const nonces = Array.from({ length: 100 }, (_, i) => `nonce-${i}`);
+  for (const nonce of nonces) store.accept('local', nonce, START, START);
+  expect(await kept(store)).toBe(true);
+  const [file] = nonceFilesOf(join(folder, 'store'));
+  const records: string[] = [];
+  readNonceFile(file as string, (_, high, low) => records.push([high, low].map(hexOf).join('')));
+  expect(records).toEqual(nonces.map((nonce) => hash('sha256', `local\n${nonce}`, 'hex').slice(0, 16)));
+});
+
+const hexOf = (word: number) => word.toString(16).padStart(8, '0');
 
 it('a disk that fails to close a file fails that turn, and not those after it', async () => {
   const store = open();
