@@ -33,7 +33,7 @@ export interface Campaign {
   /** Whether a sidecar holds the lease of this namespace's schema. */
   isLeaseHeld(namespace: string): Promise<boolean>;
   /** Whether a database may answer reads that does not have all acknowledged writes. Default: none ever does. */
-  mayReadOld?(): boolean;
+  readonly mayReadOld?: () => boolean;
 }
 
 /** Hurts databases and sidecars under load, and compares all that was answered with what is there. */
@@ -45,7 +45,7 @@ export class FaultCampaign {
 
   constructor(campaign: Campaign) {
     this.#campaign = campaign;
-    this.#ledger = new Ledger(() => campaign.mayReadOld?.() ?? false);
+    this.#ledger = new Ledger(campaign.mayReadOld);
   }
 
   /** `npm run soak` says when to stop (`SOAK_STOP`: a file), and is told how far it came (`SOAK_REPORT`: a file). */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { runQuarantine } from '#sidecar/commands/quarantine.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { type GaleraCluster, type GaleraNode, startGalera } from '#support/cluster/galera.ts';
+import { foundByDoctor } from '#support/found-by-doctor.ts';
 import { startSidecar, type TestSidecar } from '#support/sidecar.ts';
 import { Ledger, NOTHING_WRONG, TABLES } from './acknowledged.ts';
 
@@ -217,14 +217,6 @@ describe('a table that comes back out of quarantine', () => {
   });
 });
 
-/** Findings about the database. */
-async function databaseByDoctor(configFile: string): Promise<object[]> {
-  const lines: string[] = [];
-  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
-  await runDoctor(['--config', configFile], { environment: {} }, io);
-  return lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'database');
-}
-
 describe('a node that has lost its cluster', () => {
   const readiness = (of: TestSidecar) => of.client.get('/readyz');
 
@@ -242,7 +234,7 @@ describe('a node that has lost its cluster', () => {
       const answer = await sidecar(2).client.call('insert', at('entries', { rows: [{ tag: 'moved' }] }));
       expect([answer.status, answer.message]).toEqual([200, '']);
       expect((await readiness(sidecar(2))).status).toBe(200);
-      expect(await databaseByDoctor(single.configFile)).toEqual([
+      expect(await foundByDoctor(single.configFile, 'database')).toEqual([
         {
           verdict: 'fail',
           what: 'database',

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ClusterAnswer } from '#panel/shapes/cluster.ts';
-import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { type PostgresPair, type PostgresServer, startPostgresPair } from '#support/cluster/postgres-pair.ts';
+import { foundByDoctor } from '#support/found-by-doctor.ts';
 import { startSidecar, type TestSidecar } from '#support/sidecar.ts';
 import { startTestPanel } from '#test/panel/support/panel.ts';
 import { Ledger, NOTHING_WRONG, TABLES } from './acknowledged.ts';
@@ -66,7 +66,7 @@ it('tells that each write waits while no synchronous standby confirms', async ()
   await expect.poll(ready).toEqual(waiting);
   expect(await sidecar.client.must('health', {})).toMatchObject({ status: 'degraded', takesNoWrites: 'noStandby' });
   await expect.poll(lacksStandby).toBe(true);
-  expect(await databaseByDoctor(sidecar.configFile)).toContainEqual({
+  expect(await foundByDoctor(sidecar.configFile, 'database')).toContainEqual({
     verdict: 'fail',
     what: 'database',
     found: 'no synchronous standby confirms, so no write is acknowledged',
@@ -117,14 +117,6 @@ it('a fail-over loses no acknowledged write and doubles none, and a replaced pri
   expect(await countAt(pair.primary.url, stored)).toBe(0);
   expect(await countAt(pair.standby.url, stored)).toBe(2);
 });
-
-/** Findings about the database. */
-async function databaseByDoctor(configFile: string): Promise<object[]> {
-  const lines: string[] = [];
-  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
-  await runDoctor(['--config', configFile], { environment: {} }, io);
-  return lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'database');
-}
 
 const hostOf = ({ port }: PostgresServer): string => `127.0.0.1:${port}`;
 

@@ -6,9 +6,9 @@ import type { SidecarRow } from '#engine/cluster/cluster-calls.ts';
 import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import { Neighbours } from '#sidecar/cluster/neighbours.ts';
-import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { loadConfig } from '#sidecar/config/load-config.ts';
 import { Instance } from '#sidecar/security/instance.ts';
+import { foundByDoctor } from '../support/found-by-doctor.ts';
 import { keyOf, secretOf, startSidecar, type TestSidecar } from '../support/sidecar.ts';
 import { SignedClient } from '../support/signed-client.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -38,14 +38,6 @@ interface Health {
 }
 const rows = () => engine.cluster.listSidecars(bounds());
 
-/** Findings about other sidecars, beside the first one. */
-async function foundByDoctor(): Promise<object[]> {
-  const lines: string[] = [];
-  const io = { print: (line: string) => lines.push(line), printError: () => {}, isForPeople: false };
-  await runDoctor(['--config', first.configFile], { environment: {} }, io);
-  return lines.map((line) => JSON.parse(line)).filter(({ what }) => what === 'sidecar');
-}
-
 it('each sidecar says who it is, and which others use its database', async () => {
   const second = await startSidecar({ database });
   const ids = [first, second].map(({ client }) => client.must<Health>('health').then(({ instance }) => instance));
@@ -56,7 +48,7 @@ it('each sidecar says who it is, and which others use its database', async () =>
   await vi.waitFor(async () => expect(await rows()).toHaveLength(2), 10_000);
   const told = (await rows()).find(({ instance }) => instance === two);
   expect(told).toMatchObject({ box: hostname(), url: second.address, version: expect.stringMatching(/^\d+\.\d+/) });
-  expect(await foundByDoctor()).toEqual([
+  expect(await foundByDoctor(first.configFile, 'sidecar')).toEqual([
     { verdict: 'ok', what: 'sidecar', found: expect.stringContaining(`${two} on ${hostname()}`) },
   ]);
   await second.stop();
@@ -75,9 +67,9 @@ it('doctor names a box whose keys or secrets are others', async () => {
   const { instance } = await second.client.must<Health>('health');
   const found = expect.stringMatching(new RegExp(`^${instance} .* has other keys or secrets: local, second; `));
   const warned = { verdict: 'warn', what: 'sidecar', found, advice: expect.stringContaining('copy `keys`') };
-  await vi.waitFor(async () => expect(await foundByDoctor()).toContainEqual(warned), 10_000);
+  await vi.waitFor(async () => expect(await foundByDoctor(first.configFile, 'sidecar')).toContainEqual(warned), 10_000);
   await second.stop();
-  expect(await foundByDoctor()).toEqual([]);
+  expect(await foundByDoctor(first.configFile, 'sidecar')).toEqual([]);
   expect(await engine.transfer.readMark(`sidecar_keys:${instance}`, bounds())).toBeNull();
 });
 
