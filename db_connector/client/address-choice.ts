@@ -4,7 +4,7 @@ import type { Cancel, Timers } from './timers.ts';
 
 /** Between two questions for the health of an address that calls should go to and do not. */
 const LOOK_MS = 2000;
-/** Answers that told nothing of the health, as when the game thread stood still, or the clock there is another. */
+/** An address that has told nothing of its health yet is not asked again after so many vain answers. */
 const MAX_VAIN_ANSWERS = 5;
 /** Good health for so long brings the calls back to a nearer address. */
 const RETURN_MS = 30_000;
@@ -23,7 +23,6 @@ export class AddressChoice {
   readonly #options: AddressChoiceOptions;
   readonly #asked = new Map<ApiAddress, Promise<void>>();
   #current: ApiAddress;
-  #vainAnswers = 0;
   #stopLooks: Cancel | null = null;
   #isStopped = false;
 
@@ -101,7 +100,7 @@ export class AddressChoice {
 
   #learn(address: ApiAddress, trouble: string | null | undefined): void {
     if (trouble === undefined) {
-      this.#vainAnswers += 1;
+      address.vainAnswers += 1;
       return;
     }
     address.askedAtMs = this.#options.timers.elapsed();
@@ -166,8 +165,8 @@ export class AddressChoice {
     return isPassedOver || isInTrouble || this.#isUnknown(address);
   }
 
-  #isUnknown({ isAllowed, askedAtMs }: ApiAddress): boolean {
-    return isAllowed && askedAtMs === null && this.#vainAnswers < MAX_VAIN_ANSWERS;
+  #isUnknown({ isAllowed, askedAtMs, vainAnswers }: ApiAddress): boolean {
+    return isAllowed && askedAtMs === null && vainAnswers < MAX_VAIN_ANSWERS;
   }
 
   #goBack(): void {

@@ -35,6 +35,8 @@ export class ApiAddress {
   trouble: string | null = null;
   /** Last answer that told its health, in the `elapsed` of the timers; null before the first. */
   askedAtMs: number | null = null;
+  /** Answers that told nothing of its health, as when the game thread stood still, or the clock there is another. */
+  vainAnswers = 0;
   /** First of the good answers about its health that followed each other, in the `elapsed` of the timers; null after a bad one. */
   wellSinceMs: number | null = null;
   readonly #options: ApiAddressOptions;

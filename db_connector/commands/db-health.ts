@@ -10,7 +10,11 @@ export function dbHealth(connector: Connector, timers: Timers): Command {
   return {
     name: 'db-health',
     description: 'walks from the configuration to the database, and says which layer is broken and what to do',
-    run: (_args, reply) => walkAll(walksOf(connector, timers), reply),
+    run(_args, reply) {
+      // Makes the knowledge of db-status as new as this walk.
+      void connector.client?.askAll();
+      return walkAll(walksOf(connector, timers), reply);
+    },
   };
 }
 

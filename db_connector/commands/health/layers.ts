@@ -30,8 +30,6 @@ export function walksOf(connector: Connector, timers: Timers): Walk[] {
   if (connector.isHolding) return only([{ name: 'sidecar', look: () => broken(reason, OWN_SIDECAR) }]);
   if (client === null) return only([{ name: 'configuration', look: () => unconfigured(reason) }, secretLayer(reason)]);
   const { addresses } = client;
-  // Makes the knowledge of db-status as new as this walk.
-  void client.askAll();
   return addresses.map((address, place) => ({
     title: addresses.length === 1 ? null : titleOf(address, place, client),
     layers: layersOf(address, reason, timers),
