@@ -81,9 +81,8 @@ export class SpotReads {
     const key = keyOf(plans, comparisons, query.fields);
     if (plans.byKey.get(key) === null) return null;
     try {
-      const isOpen = this.#open !== null;
       const open = this.#opened();
-      const begunAtMs = isOpen ? nowMs : performance.now();
+      const begunAtMs = performance.now();
       const rows = this.#rows(open, target, { comparisons, fields: query.fields, byKey: plans.byKey, key });
       const endedAtMs = performance.now();
       this.#patience.note(endedAtMs - begunAtMs, endedAtMs);
