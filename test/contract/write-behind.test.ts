@@ -207,7 +207,8 @@ describe('a sync that removes a column under load', () => {
     isOver = true;
     await Promise.all(writers);
     expect(new Set(outcomes)).toEqual(new Set(['200', '400 unknown_column']));
-    expect(await stats.points()).toHaveLength(outcomes.filter((each) => each === '200').length);
+    // On a slow database more than a find answers with.
+    expect((await stats.call('count', {})).result).toEqual({ count: outcomes.filter((each) => each === '200').length });
     expect((await healthOf(world.client)).writeBuffer).toMatchObject({ pending: 0, deadLetters: 0 });
   });
 });
