@@ -50,6 +50,8 @@ export interface Program {
   readonly discardSignal: NodeJS.Signals;
   /** Rejects or resolves with false until it answers. */
   isReady(): Promise<boolean>;
+  /** Default: 90 s. */
+  readonly startTimeoutMs?: number;
   /** Whether what it says as it ends at its start is over in a moment. */
   isPassing?(reason: string): boolean;
   /** Runs once, when it answers for the first time. */

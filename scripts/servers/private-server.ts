@@ -11,7 +11,7 @@ import { emptyDisk, fillDisk, unmountSmallDisk } from './small-disk.ts';
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 30_000;
 const POLL_MS = 50;
-const LOG_LINES_SHOWN = 8;
+const LOG_LINES_SHOWN = 20;
 
 interface Running {
   readonly program: Program;
@@ -141,25 +141,28 @@ export class PrivateServer {
   }
 
   async #untilReady(program: Program): Promise<void> {
-    const deadline = performance.now() + START_TIMEOUT_MS;
+    const { startTimeoutMs = START_TIMEOUT_MS } = program;
+    const deadline = performance.now() + startTimeoutMs;
     let { child } = this.#spawn(program);
     for (;;) {
       if (child.exitCode !== null || child.signalCode !== null) {
-        const reason = this.#whyDown(program);
+        const reason = `${program.name} ended as it started:\n${this.#lastLines(program)}`;
         if (program.isPassing?.(reason) !== true || performance.now() > deadline) throw new Error(reason);
         await wait(POLL_MS);
         ({ child } = this.#spawn(program));
       }
       if (await program.isReady().catch(() => false)) return;
-      if (performance.now() > deadline)
-        throw new Error(`${program.name} did not answer within ${START_TIMEOUT_MS / 1000} s.`);
+      if (performance.now() > deadline) {
+        const seconds = startTimeoutMs / 1000;
+        throw new Error(`${program.name} did not answer within ${seconds} s:\n${this.#lastLines(program)}`);
+      }
       await wait(POLL_MS);
     }
   }
 
-  #whyDown(program: Program): string {
+  #lastLines(program: Program): string {
     const lines = readFileSync(this.#logFile(program), 'utf8').trimEnd().split('\n');
-    return `${program.name} ended as it started:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`;
+    return lines.slice(-LOG_LINES_SHOWN).join('\n');
   }
 
   #logFile(program: Program): string {

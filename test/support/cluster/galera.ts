@@ -82,6 +82,8 @@ function nodeEngine(isFirst: boolean, members: string): ServerEngine {
       const accounts = isBeginning ? {} : { init_file: '' };
       return mysql.programs({ ...place, settings: { ...place.settings, ...address, ...accounts } }).map((program) => ({
         ...program,
+        // It answers when it has the state of the others, which a busy machine sends slowly.
+        startTimeoutMs: 240_000,
         // On a busy machine the others may be heard of too late.
         isPassing: (reason) => reason.includes('failed to reach primary view'),
         async onFirstReady() {
