@@ -17,7 +17,7 @@ function pausesCell({ thread }: LoadFigure): string {
 }
 
 function mixedLines({ runs }: GameThreadFigures): string[] {
-  const [connector, bare, codec] = ['helper', 'mysql2', 'mysql2AndCodec'].map((way) => runs[`mixed:${way}`]);
+  const [connector, bare, codec] = ['helper', 'mysql2', 'mysql2AndCodec'].map((way) => runs[`mixed:${way}`]?.[0]);
   if (connector === undefined || bare === undefined || codec === undefined) return [];
   const ratio = connector.thread.stallMaxMs / codec.thread.stallMaxMs;
   const row = (what: string, figure: LoadFigure) =>
@@ -44,7 +44,8 @@ export function gameThreadSection(figures: GameThreadFigures): string {
 ## The game's thread
 
 The standalone server with the connector as it is shipped and a bundle that calls, a process of its own for each load; eight seconds
-of warming up. Processor time is that of the game's thread alone, read with a clock of microseconds, everything included (the helper, the
+of warming up. Finds by key and updates are measured in rounds that take turns: a ratio is the median of those of the rounds, with the
+least and the largest in brackets. Processor time is that of the game's thread alone, read with a clock of microseconds, everything included (the helper, the
 exports' MessagePack copies, signing, sockets, verifying, collecting, rows that a script looks at), less that of the same
 server without calls. 10 calls begin in each tick of 20 ms; of the lists one in each fifth tick. The other side of each ratio is
 \`mysql2\` in the same thread, with type casts as oxmysql has them, question and answer copied by the codec of exports, as between a script's

@@ -10,7 +10,7 @@ import { makeFolder } from '../prepare.ts';
 import { start } from '../processes.ts';
 import { fillTables } from './fill-tables.ts';
 import { type LuaFigure, measureLua } from './measure-lua.ts';
-import { type Run, runName, runsOf } from './runs.ts';
+import { type Run, runName, runsOf, type Turn, turnsOf } from './runs.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const WARM_UP_SECONDS = 8;
@@ -25,50 +25,79 @@ export interface LoadFigure {
   readonly thread: ThreadFigures;
 }
 
-/** Figures of all runs by their names, as of `runName`; runs that need a MariaDB that is not there are missing. */
+/** Figures of all runs by their names, as of `runName`, each by its rounds; runs that need a MariaDB that is not there are missing. */
 export interface GameThreadFigures {
-  readonly runs: Readonly<Record<string, LoadFigure>>;
+  readonly runs: Readonly<Record<string, readonly LoadFigure[]>>;
   readonly lua: LuaFigure | undefined;
 }
 
-/** Each load in a game server of its own, one after another: with the connector, and with `mysql2` in the game's thread. */
+/** A sidecar with its tables, and a game server beside it. */
+interface Place {
+  readonly folder: string;
+  readonly port: number;
+  /** URL of the database below the sidecar; empty if that is SQLite. */
+  readonly mysqlUrl: string;
+}
+
+/**
+ * Each load in a game server of its own, one after another, in rounds that take turns: with the connector, and with `mysql2` in the
+ * game's thread.
+ */
 export async function measureGameThread(
   seconds: number,
   isWanted = (_name: string) => true,
 ): Promise<GameThreadFigures> {
   const wanted = runsOf().filter((run) => isWanted(runName(run)));
-  const [onSqlite, onMysql] = [wanted.filter((run) => !run.needsMysql), wanted.filter((run) => run.needsMysql)];
-  const runs = await measureRuns(seconds, onSqlite, null);
   const lua = isWanted('lua') ? await measureLua() : undefined;
-  if (onMysql.length === 0) return { runs, lua };
+  return { runs: await withPlaces(wanted, (runs, placeOf) => measureRounds(runs, placeOf, seconds)), lua };
+}
+
+type PlaceOf = (run: Run) => Place;
+
+/** @param work gets the runs for which there is a place */
+async function withPlaces<T>(
+  wanted: readonly Run[],
+  work: (runs: readonly Run[], placeOf: PlaceOf) => Promise<T>,
+): Promise<T> {
+  const onSqlite = wanted.filter((run) => !run.needsMysql);
+  if (onSqlite.length === wanted.length) return withPlace('', (sqlite) => work(wanted, () => sqlite));
   const servers = await startServers({ durable: true, engines: ['mysql'], say: console.log });
   try {
-    if (servers.mysql !== undefined) Object.assign(runs, await measureRuns(seconds, onMysql, servers.mysql.url));
-    else console.log(`mysql is not measured: ${servers.missing.mysql}`);
-    return { runs, lua };
+    const url = servers.mysql?.url;
+    if (url === undefined) console.log(`mysql is not measured: ${servers.missing.mysql}`);
+    return await withPlace('', (sqlite) => {
+      if (url === undefined) return work(onSqlite, () => sqlite);
+      return withPlace(url, (mysql) => work(wanted, ({ needsMysql }) => (needsMysql ? mysql : sqlite)));
+    });
   } finally {
     await servers.stop();
   }
 }
 
-async function measureRuns(
-  seconds: number,
-  runs: readonly Run[],
-  mysqlUrl: string | null,
-): Promise<Record<string, LoadFigure>> {
-  const figures: Record<string, LoadFigure> = {};
-  if (runs.length === 0) return figures;
-  const { folder, secret } = makeFolder(mysqlUrl === null ? undefined : { provider: 'mysql', url: mysqlUrl });
+async function withPlace<T>(mysqlUrl: string, work: (place: Place) => Promise<T>): Promise<T> {
+  const { folder, secret } = makeFolder(mysqlUrl === '' ? undefined : { provider: 'mysql', url: mysqlUrl });
   try {
-    await withSidecar(folder, async (port) => {
+    return await withSidecar(folder, async (port) => {
       await fillTables(port, secret);
       makeServer(folder);
-      for (const run of runs) figures[runName(run)] = await measureRun(folder, port, run, seconds, mysqlUrl ?? '');
+      return await work({ folder, port, mysqlUrl });
     });
-    return figures;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function measureRounds(
+  runs: readonly Run[],
+  placeOf: PlaceOf,
+  seconds: number,
+): Promise<Record<string, LoadFigure[]>> {
+  const figures: Record<string, LoadFigure[]> = {};
+  for (const turn of turnsOf(runs)) {
+    const [name, figure] = [runName(turn.run), await measureTurn(placeOf(turn.run), turn, seconds)];
+    figures[name] = [...(figures[name] ?? []), figure];
+  }
+  return figures;
 }
 
 /** The connector as it is shipped, and the bundle that brings the load. */
@@ -89,12 +118,10 @@ function configure(folder: string, port: number, { settings }: Run): void {
   writeFileSync(join(folder, 'database.json'), JSON.stringify(database));
 }
 
-async function measureRun(
-  folder: string,
-  port: number,
-  run: Run,
+async function measureTurn(
+  { folder, port, mysqlUrl }: Place,
+  { run, round }: Turn,
   seconds: number,
-  mysqlUrl: string,
 ): Promise<LoadFigure> {
   const name = runName(run);
   configure(folder, port, run);
@@ -104,7 +131,8 @@ async function measureRun(
     BENCH_WARM_UP_SECONDS: String(WARM_UP_SECONDS),
     BENCH_MYSQL_URL: mysqlUrl,
   });
-  const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${join(ROOT, '.cache')}`] : [];
+  const isProfiled = process.env.BENCH_PROFILE === name && round === 0;
+  const profile = isProfiled ? ['--cpu-prof', `--cpu-prof-dir=${join(ROOT, '.cache')}`] : [];
   const args = [...profile, 'dist/standalone/main.js', '--root', join(folder, 'server'), '--vfs', folder];
   const server = start(args, join(folder, `${name.replaceAll(/\W/g, '-')}.log`));
   try {
@@ -113,7 +141,7 @@ async function measureRun(
       const json = /BENCH (\{.*\})/.exec(line)?.[1];
       return json === undefined ? null : (JSON.parse(json) as LoadFigure);
     });
-    console.log(`game thread, ${name}: ${JSON.stringify(figure)}`);
+    console.log(`game thread, ${name}, round ${1 + round}: ${JSON.stringify(figure)}`);
     return figure;
   } finally {
     await server.stop();

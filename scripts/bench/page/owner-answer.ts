@@ -1,5 +1,6 @@
 import type { Kind } from '../game_load/loads.ts';
-import { type GameThreadRow, gameThreadRows, microsPerCall } from '../game-thread/game-thread-rows.ts';
+import { costRatio } from '../game-thread/call-cost.ts';
+import { type GameThreadRow, gameThreadRows } from '../game-thread/game-thread-rows.ts';
 import { gameThreadSection } from '../game-thread/game-thread-section.ts';
 import type { GameThreadFigures } from '../game-thread/measure-game-thread.ts';
 import type { Measured } from '../measured.ts';
@@ -25,15 +26,15 @@ const EXAMPLE_PER_SECOND = 500;
 interface Cost {
   readonly what: string;
   readonly today: number;
-  readonly ways: readonly { readonly name: string; readonly micros: number }[];
+  readonly ways: readonly { readonly name: string; readonly micros: number; readonly ratio: number }[];
 }
 
 /** First section of the page: the question of an owner, and all rows that are behind the answer. */
 export function ownerAnswer(figures: GameThreadFigures): Measured {
   const costs = CALLS.flatMap(({ kind, what }) => costOf(figures, kind, what));
-  const rows: CostRow[] = costs.map(({ what, today, ways }) => ({
+  const rows: CostRow[] = costs.map(({ what, ways }) => ({
     what,
-    bars: ways.map(({ name, micros }) => ({ name, ratio: micros / today })),
+    bars: ways.map(({ name, ratio }) => ({ name, ratio })),
   }));
   const title = "Processor time of the game's thread for a call";
   return {
@@ -50,12 +51,14 @@ function targetOf({ what, target, measured, isMet }: GameThreadRow): Target[] {
 }
 
 function costOf(figures: GameThreadFigures, kind: Kind, what: string): Cost[] {
-  const today = microsPerCall(figures, `${kind}:${TODAY}`);
-  const ways = WAYS.flatMap(({ way, name }) => {
-    const micros = microsPerCall(figures, `${kind}:${way}`);
-    return micros === undefined ? [] : [{ name, micros }];
+  const ratios = WAYS.flatMap(({ way, name }) => {
+    const ratio = costRatio(figures, `${kind}:${way}`, `${kind}:${TODAY}`);
+    return ratio === undefined ? [] : [{ name, ...ratio }];
   });
-  return today === undefined || ways.length === 0 ? [] : [{ what, today, ways }];
+  const [first] = ratios;
+  if (first === undefined) return [];
+  const ways = ratios.map(({ name, ownMicros, ratio }) => ({ name, micros: ownMicros, ratio }));
+  return [{ what, today: first.otherMicros, ways }];
 }
 
 function answerText(costs: readonly Cost[]): string {
@@ -64,7 +67,7 @@ function answerText(costs: readonly Cost[]): string {
   const rows = costs.map(({ what, today, ways }) => {
     const cells = names.map((name) => {
       const way = ways.find((candidate) => candidate.name === name);
-      return way === undefined ? '' : `${micros(way.micros)}: **${(way.micros / today).toFixed(2)}**`;
+      return way === undefined ? '' : `${micros(way.micros)}: **${way.ratio.toFixed(2)}**`;
     });
     return `| ${what} | ${micros(today)} | ${cells.join(' | ')} |`;
   });
