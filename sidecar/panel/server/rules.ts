@@ -4,13 +4,10 @@ import type { ServerAction, ServerStatus } from '../shapes/server.ts';
 import type { ServerBackend } from './process/backends/backend.ts';
 import type { EventSettings } from './shutdown-event.ts';
 import { type ControlState, isActive } from './state.ts';
-import type { LadderAction, StopWaits } from './stop-ladder.ts';
+import type { StopRules } from './stop-ladder.ts';
 
 /** The settings as the server control reads them at an event: an owner may shorten the waits while the server stops. */
-export interface RunRules extends StopWaits {
-  /** Empty: no line is typed. */
-  readonly stopLine: string;
-  readonly isImmediate: boolean;
+export interface RunRules extends StopRules {
   /** After a crash, and with the panel. */
   readonly isAutoStart: boolean;
   readonly restartsHung: boolean;
@@ -40,12 +37,6 @@ export function missingSetting({ backend, startLine, serverRoot }: SettingValues
   if (backend === 'none') return null;
   if (serverRoot === '') return 'serverRoot';
   return backend === 'command' && startLine.trim() === '' ? 'startLine' : null;
-}
-
-/** Steps of a ladder that begins now; no line is typed to leftovers of a server that has exited. */
-export function stopActions({ isImmediate, stopLine }: RunRules, hasExited: boolean): LadderAction[] {
-  if (isImmediate) return ['kill'];
-  return hasExited || stopLine === '' ? ['terminate', 'kill'] : ['ask', 'terminate', 'kill'];
 }
 
 /** Why an action is refused in this state, or null. */

@@ -1,13 +1,12 @@
 import type { ServerExit } from '../shapes/server.ts';
-import { describeExit, describePlan, seconds } from './describe-run.ts';
 import { andThen, type Effect, type Next, say, type Turn, to } from './effects.ts';
 import type { ProcessExit } from './process/game-process.ts';
 import { decideRestart, withStart } from './restart-rule.ts';
-import { type RunRules, stopActions } from './rules.ts';
+import type { RunRules } from './rules.ts';
 import { launch } from './run-start.ts';
 import { shutdownEventLine } from './shutdown-event.ts';
 import type { ActiveRun, ControlState, Run } from './state.ts';
-import { climb, type LadderAction, lastAction, newLadder } from './stop-ladder.ts';
+import { climb, describePlan, type LadderAction, lastAction, newLadder, seconds, stopActions } from './stop-ladder.ts';
 
 /** A typed stop line counts for at least so long; a crash days after a stop line that did nothing is a crash. */
 const ASKED_MS = 120_000;
@@ -110,6 +109,13 @@ export function takeEnd(state: ControlState, run: ActiveRun, isLeftOver: boolean
 
 const LEFT_OVER =
   'Some processes of the server did not end, even after a kill; look at them with the tools of the system';
+
+/** The panel's console line about the end of a run. */
+export function describeExit({ code, signal, failure, isAsked }: ProcessExit & { readonly isAsked: boolean }): string {
+  if (failure !== null) return `The server could not start: ${failure}`;
+  const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+  return isAsked ? `The server stopped (${how})` : `The server crashed (${how})`;
+}
 
 /** Starts again, stays stopped, or has crashed. */
 function comeToRest(state: ControlState, run: Run, isAsked: boolean, turn: Turn): Next {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeExit } from '#panel/server/describe-run.ts';
+import { describeExit } from '#panel/server/run-end.ts';
 import type { DiagnosticEntry, DiagnosticPage } from '#panel/shapes/diagnostics.ts';
 import { LOG_EVENT } from '#sidecar/log-event.ts';
 import { type PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
