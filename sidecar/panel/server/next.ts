@@ -1,8 +1,9 @@
+import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { ServerAction } from '../shapes/server.ts';
 import { andThen, type Next, say, type Turn, to } from './effects.ts';
 import type { ProcessExit } from './process/game-process.ts';
 import { NO_STARTS, withStart } from './restart-rule.ts';
-import { refusalOf } from './rules.ts';
+import type { RunRules } from './rules.ts';
 import { beginLadder, climbLadder, forceStop, restartHung, sayNotAgain, stop, takeEnd, takeExit } from './run-end.ts';
 import { failLaunch, launch, newRun } from './run-start.ts';
 import { type ActiveRun, type ControlState, type HeldRun, isActive, type Run } from './state.ts';
@@ -63,6 +64,18 @@ export function next(state: ControlState, event: RunEvent, turn: Turn): Next {
     default:
       return isActive(state.run) ? observe(state, state.run, event, turn) : to(state);
   }
+}
+
+/** Why an action is refused in this state, or null. */
+function refusalOf(action: ServerAction, { run, panel }: ControlState, rules: RunRules): ErrorKey | null {
+  if (rules.isElsewhere) return 'server.elsewhere';
+  if (action === 'force-stop') return null;
+  if (action === 'stop') return run.phase === 'stopped' ? 'server.stopped' : null;
+  if (isActive(run)) {
+    if (action === 'start') return 'server.running';
+    if (run.phase === 'stopping' || run.isRestarting) return 'server.busy';
+  } else if (rules.missing !== null) return 'server.unconfigured';
+  return panel === 'open' ? null : 'server.busy';
 }
 
 function act(state: ControlState, action: ServerAction, actor: string, turn: Turn): Next {

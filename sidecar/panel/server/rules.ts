@@ -1,9 +1,7 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
-import type { ErrorKey } from '../shapes/error-keys.ts';
-import type { ServerAction, ServerStatus } from '../shapes/server.ts';
+import type { ServerStatus } from '../shapes/server.ts';
 import type { ServerBackend } from './process/backends/backend.ts';
 import type { EventSettings } from './shutdown-event.ts';
-import { type ControlState, isActive } from './state.ts';
 import type { StopRules } from './stop-ladder.ts';
 
 /** The settings as the server control reads them at an event: an owner may shorten the waits while the server stops. */
@@ -37,16 +35,4 @@ export function missingSetting({ backend, startLine, serverRoot }: SettingValues
   if (backend === 'none') return null;
   if (serverRoot === '') return 'serverRoot';
   return backend === 'command' && startLine.trim() === '' ? 'startLine' : null;
-}
-
-/** Why an action is refused in this state, or null. */
-export function refusalOf(action: ServerAction, { run, panel }: ControlState, rules: RunRules): ErrorKey | null {
-  if (rules.isElsewhere) return 'server.elsewhere';
-  if (action === 'force-stop') return null;
-  if (action === 'stop') return run.phase === 'stopped' ? 'server.stopped' : null;
-  if (isActive(run)) {
-    if (action === 'start') return 'server.running';
-    if (run.phase === 'stopping' || run.isRestarting) return 'server.busy';
-  } else if (rules.missing !== null) return 'server.unconfigured';
-  return panel === 'open' ? null : 'server.busy';
 }
