@@ -5,14 +5,13 @@ import type { BundleInfo } from '../shapes/bundles.ts';
 import type { ServerAction, ServerStatus } from '../shapes/server.ts';
 import { checkCommandText } from './command-text.ts';
 import type { CrashRecords } from './crashes.ts';
-import type { CrashFacts, Effect, Next } from './effects.ts';
 import { keptRunOf, readKeptRun } from './kept-run.ts';
 import { LiveRun, type LiveRunOptions, type RunOrigin } from './live-run.ts';
 import { next, type RunEvent } from './next.ts';
 import { type Health, LaunchError } from './process/backends/backend.ts';
 import { type RunRules, runRules } from './rules.ts';
 import type { StartWatch } from './start-watch.ts';
-import { type ControlState, dueAt, initialState, isActive } from './state.ts';
+import { type ControlState, type CrashFacts, dueAt, type Effect, initialState, isActive, type Next } from './state.ts';
 import { serverStatus } from './status.ts';
 
 /** Beyond its waits, until a group that was killed is given up. */

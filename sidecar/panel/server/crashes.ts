@@ -3,8 +3,8 @@ import type { BundleInfo } from '../shapes/bundles.ts';
 import type { ConsoleLine } from '../shapes/console.ts';
 import type { CrashAction, CrashRecord, CrashSummary } from '../shapes/crashes.ts';
 import type { PanelStore } from '../store/panel-store.ts';
-import type { CrashFacts } from './effects.ts';
 import { describeExit } from './run-end.ts';
+import type { CrashFacts } from './state.ts';
 
 /** Older records are deleted. */
 const MAX_RECORDS = 50;

@@ -1,12 +1,22 @@
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { ServerAction } from '../shapes/server.ts';
-import { andThen, type Next, say, type Turn, to } from './effects.ts';
 import type { ProcessExit } from './process/game-process.ts';
 import { NO_STARTS, withStart } from './restart-rule.ts';
 import type { RunRules } from './rules.ts';
 import { beginLadder, climbLadder, forceStop, restartHung, sayNotAgain, stop, takeEnd, takeExit } from './run-end.ts';
 import { failLaunch, launch, newRun } from './run-start.ts';
-import { type ActiveRun, type ControlState, type HeldRun, isActive, type Run } from './state.ts';
+import {
+  type ActiveRun,
+  andThen,
+  type ControlState,
+  type HeldRun,
+  isActive,
+  type Next,
+  type Run,
+  say,
+  type Turn,
+  to,
+} from './state.ts';
 import { stopActions } from './stop-ladder.ts';
 
 /** News of a process that runs, or whose group is being ended. */

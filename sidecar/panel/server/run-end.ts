@@ -1,11 +1,20 @@
 import type { ServerExit } from '../shapes/server.ts';
-import { andThen, type Effect, type Next, say, type Turn, to } from './effects.ts';
 import type { ProcessExit } from './process/game-process.ts';
 import { decideRestart, withStart } from './restart-rule.ts';
 import type { RunRules } from './rules.ts';
 import { launch } from './run-start.ts';
 import { shutdownEventLine } from './shutdown-event.ts';
-import type { ActiveRun, ControlState, Run } from './state.ts';
+import {
+  type ActiveRun,
+  andThen,
+  type ControlState,
+  type Effect,
+  type Next,
+  type Run,
+  say,
+  type Turn,
+  to,
+} from './state.ts';
 import { climb, describePlan, type LadderAction, lastAction, newLadder, seconds, stopActions } from './stop-ladder.ts';
 
 /** A typed stop line counts for at least so long; a crash days after a stop line that did nothing is a crash. */

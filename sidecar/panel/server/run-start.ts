@@ -1,5 +1,4 @@
-import { type Next, say, type Turn, to } from './effects.ts';
-import type { ControlState, Run } from './state.ts';
+import { type ControlState, type Next, type Run, say, type Turn, to } from './state.ts';
 
 export function launch(state: ControlState, why: string, { now }: Turn, isRestarting = false): Next {
   const startedAt = new Date(now.epochMs).toISOString();

@@ -1,8 +1,10 @@
 import type { SettingValues } from '../settings/panel-settings.ts';
+import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { GaveUp, ServerExit } from '../shapes/server.ts';
 import type { ProcessExit } from './process/game-process.ts';
 import { NO_STARTS, type StartHistory } from './restart-rule.ts';
-import type { Ladder } from './stop-ladder.ts';
+import type { RunRules } from './rules.ts';
+import type { Instant, Ladder } from './stop-ladder.ts';
 
 export interface PendingStart {
   /** ISO 8601 UTC with milliseconds. */
@@ -84,4 +86,51 @@ export function isActive(run: RunState): run is ActiveRun {
 export function dueAt({ run }: ControlState): number | null {
   if (run.phase === 'crashed') return run.start?.dueAtMonotonicMs ?? null;
   return run.phase === 'stopping' && !run.isGone ? run.ladder.dueAtMonotonicMs : null;
+}
+
+export interface CrashFacts {
+  readonly exit: ServerExit;
+  readonly failure: string | null;
+  readonly startedAt: string | null;
+  readonly isUp: boolean;
+}
+
+export type Effect =
+  | { readonly type: 'say'; readonly text: string }
+  /** Answered at once by the event `launched` or `not-launched`. */
+  | { readonly type: 'launch'; readonly why: string }
+  | { readonly type: 'adopt'; readonly pid: number }
+  /** Drives a server that outlived the sidecar before this one. */
+  | { readonly type: 'resume'; readonly held: HeldRun }
+  | { readonly type: 'type-line'; readonly line: string }
+  | { readonly type: 'signal'; readonly signal: 'terminate' | 'kill' }
+  | { readonly type: 'record-crash'; readonly crash: CrashFacts }
+  /** `forget`: deletes the stored process id. `release`: ends the current run. */
+  | { readonly type: 'forget' | 'release' };
+
+export interface Next {
+  readonly state: ControlState;
+  readonly effects: readonly Effect[];
+  /** The event was an action that this state refuses; nothing has changed. */
+  readonly refusal?: ErrorKey;
+}
+
+/** Settings and time at an event. */
+export interface Turn {
+  readonly rules: RunRules;
+  readonly now: Instant;
+}
+
+export function to(state: ControlState, ...effects: readonly Effect[]): Next {
+  return { state, effects };
+}
+
+/** Effects of both, in their order. */
+export function andThen(first: Next, step: (state: ControlState) => Next): Next {
+  const second = step(first.state);
+  return { ...second, effects: [...first.effects, ...second.effects] };
+}
+
+export function say(text: string): Effect {
+  return { type: 'say', text };
 }
