@@ -7,34 +7,35 @@ export interface CostRatio {
   readonly ratio: number;
   readonly least: number;
   readonly most: number;
+  /** Rounds in which both had calls. */
   readonly rounds: number;
   /** Medians. */
   readonly ownMicros: number;
   readonly otherMicros: number;
 }
 
-/** Microseconds of the thread for a call in each round, net of the idle thread of the same round. */
-function microsPerCall({ runs }: GameThreadFigures, name: string): number[] {
-  const idles = runs.idle ?? [];
-  return (runs[name] ?? []).flatMap(({ calls, thread }, round) => {
-    const idle = idles[round]?.thread;
-    if (idle === undefined || calls === 0) return [];
-    return [((thread.cpuMs - (idle.cpuMs / idle.seconds) * thread.seconds) * 1000) / calls];
-  });
+/** Microseconds of the thread for a call in a round, net of the idle thread of the same round; NaN without calls. */
+function microsPerCall({ runs }: GameThreadFigures, name: string, round: number): number {
+  const [figure, idle] = [runs[name]?.[round], runs.idle?.[round]?.thread];
+  if (figure === undefined || idle === undefined || figure.calls === 0) return Number.NaN;
+  const { calls, thread } = figure;
+  return ((thread.cpuMs - (idle.cpuMs / idle.seconds) * thread.seconds) * 1000) / calls;
 }
 
-/** Runs by their names; undefined if a run is missing, or had no calls in a round. */
+/** Runs by their names; undefined if no round has calls of both. */
 export function costRatio(figures: GameThreadFigures, own: string, other: string): CostRatio | undefined {
-  const [owns, others] = [microsPerCall(figures, own), microsPerCall(figures, other)];
-  const ratios = owns.map((micros, round) => micros / (others[round] ?? Number.NaN));
-  const rounds = figures.runs[own]?.length ?? 0;
-  if (rounds === 0 || ratios.length < rounds || others.length < rounds) return undefined;
+  const rounds = (figures.runs[own] ?? []).flatMap((_figure, round) => {
+    const [ownMicros, otherMicros] = [microsPerCall(figures, own, round), microsPerCall(figures, other, round)];
+    return Number.isNaN(ownMicros + otherMicros) ? [] : [{ ownMicros, otherMicros, ratio: ownMicros / otherMicros }];
+  });
+  if (rounds.length === 0) return undefined;
+  const ratios = rounds.map(({ ratio }) => ratio);
   return {
     ratio: median(ratios),
     least: Math.min(...ratios),
     most: Math.max(...ratios),
-    rounds,
-    ownMicros: median(owns),
-    otherMicros: median(others),
+    rounds: rounds.length,
+    ownMicros: median(rounds.map(({ ownMicros }) => ownMicros)),
+    otherMicros: median(rounds.map(({ otherMicros }) => otherMicros)),
   };
 }

@@ -13,6 +13,7 @@ import { type LuaFigure, measureLua } from './measure-lua.ts';
 import { type Run, runName, runsOf, type Turn, turnsOf } from './runs.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PROFILE = join(ROOT, '.cache/game-thread.cpuprofile');
 const WARM_UP_SECONDS = 8;
 
 /** Effect of a load on the thread of a game server in its own process. */
@@ -130,10 +131,9 @@ async function measureTurn(
     BENCH_SECONDS: String(seconds),
     BENCH_WARM_UP_SECONDS: String(WARM_UP_SECONDS),
     BENCH_MYSQL_URL: mysqlUrl,
+    BENCH_PROFILE_FILE: process.env.BENCH_PROFILE === name && round === 0 ? PROFILE : '',
   });
-  const isProfiled = process.env.BENCH_PROFILE === name && round === 0;
-  const profile = isProfiled ? ['--cpu-prof', `--cpu-prof-dir=${join(ROOT, '.cache')}`] : [];
-  const args = [...profile, 'dist/standalone/main.js', '--root', join(folder, 'server'), '--vfs', folder];
+  const args = ['dist/standalone/main.js', '--root', join(folder, 'server'), '--vfs', folder];
   const server = start(args, join(folder, `${name.replaceAll(/\W/g, '-')}.log`));
   try {
     const figure = await server.until((line) => {

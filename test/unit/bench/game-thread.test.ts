@@ -49,12 +49,16 @@ it('an error in any round is shown, and misses the target', () => {
 });
 
 it.each([
-  ['the other way', { 'point:mysql2AndCodec': [] }],
-  ['a round of the other way', { 'point:mysql2AndCodec': [round(110), round(220)] }],
-  ['an idle thread of a round', { idle: [round(10), round(20)] }],
-  ['calls in a round', { 'point:helper': [round(85), round(170), round(310, 0, 0)] }],
-])('there is no ratio without %s', (_missing, runs) => {
+  ['the other way', { 'point:mysql2AndCodec': [round(110), round(220)] }],
+  ['an idle thread', { idle: [round(10), round(20)] }],
+  ['calls', { 'point:helper': [round(85), round(170), round(310, 0, 0)] }],
+])('a round without %s is left out', (_missing, runs) => {
   const figures = figuresOf({ ...ROUNDS.runs, ...runs });
+  expect(costRatio(figures, 'point:helper', 'point:mysql2AndCodec')).toMatchObject({ most: 0.75, rounds: 2 });
+});
+
+it('there is no ratio without a round of both ways', () => {
+  const figures = figuresOf({ ...ROUNDS.runs, 'point:mysql2AndCodec': [] });
   expect(costRatio(figures, 'point:helper', 'point:mysql2AndCodec')).toBeUndefined();
 });
 
