@@ -3,8 +3,8 @@ import type { Client } from '#sidecar/security/client.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import type { Caller, PanelRequest, PanelRoute } from './route.ts';
 import type { SessionState } from './session-reader.ts';
-import { bearerOf } from './token-reader.ts';
 
+const BEARER = /^bearer(?: +|$)/i;
 /** Before the guards have read the address. */
 const UNKNOWN_CLIENT: Client = { address: '', isLoopback: false, isSecure: false };
 
@@ -66,6 +66,12 @@ export class Course implements PanelRequest {
     response.once('close', () => gone.abort());
     this.signal = gone.signal;
   }
+}
+
+/** Secret of `Authorization: Bearer …`; null for no header, or another scheme, which a proxy may use. */
+function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
+  const { authorization = '' } = headers;
+  return BEARER.test(authorization) ? authorization.replace(BEARER, '').trim() : null;
 }
 
 declare module 'fastify' {

@@ -1,16 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { PanelError } from '../panel-error.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import { type Caller, narrowed } from './route.ts';
-
-const BEARER = /^bearer(?: +|$)/i;
-
-/** Secret of `Authorization: Bearer …`; null for no header, or another scheme, which a proxy may use. */
-export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
-  const { authorization = '' } = headers;
-  return BEARER.test(authorization) ? authorization.replace(BEARER, '').trim() : null;
-}
 
 /** Reads token and maker again for each request: a right that the maker has lost does not hold for the next one. */
 export class TokenReader {
