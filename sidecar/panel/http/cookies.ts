@@ -51,9 +51,10 @@ export function csrfToken(cookie: string, sessionToken: string): string {
   return createHmac('sha256', `${kind}\n${sessionToken}`).update(cookie).digest('base64url');
 }
 
-export function isCsrfToken(token: string | undefined, cookie: string, sessionToken: string): boolean {
-  if (!COOKIE_VALUE.test(cookie)) return false;
+/** Whether the header's token belongs to this browser, and to this session or to none. */
+export function isCsrfToken(sent: string | string[] | undefined, cookie: string, sessionToken: string): boolean {
+  if (typeof sent !== 'string' || !COOKIE_VALUE.test(cookie)) return false;
   const expected = Buffer.from(csrfToken(cookie, sessionToken));
-  const given = Buffer.from(token ?? '');
+  const given = Buffer.from(sent);
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -9,11 +9,12 @@ import type { ClientReader } from '#sidecar/security/client.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { PanelError } from '../panel-error.ts';
 import type { StoreTrouble } from '../store-trouble.ts';
+import { isCsrfToken } from './cookies.ts';
 import { Course } from './course.ts';
 import { HostRule } from './host-rule.ts';
 import { setHeaders } from './reply.ts';
 import { mayCall, type PanelRoute } from './route.ts';
-import { hasCsrfToken, type SessionReader } from './session-reader.ts';
+import type { SessionReader } from './session-reader.ts';
 import type { TokenReader } from './token-reader.ts';
 
 const MAX_JSON_BYTES = 1024 * 1024;
@@ -164,9 +165,10 @@ function checkExpiry({ session }: Course, { access }: PanelRoute): void {
 }
 
 /** No other site can make a browser send a token, so a call with one needs no proof of its page. */
-function checkCsrf({ raw, session, bearer }: Course, { method }: PanelRoute): void {
+function checkCsrf({ headers, session, bearer }: Course, { method }: PanelRoute): void {
   if (method !== 'POST' || bearer !== null) return;
-  if (session === null || !hasCsrfToken(raw, session)) throw new PanelError('csrf.invalid');
+  const isOwn = session !== null && isCsrfToken(headers['x-csrf'], session.csrfCookie, session.token);
+  if (!isOwn) throw new PanelError('csrf.invalid');
 }
 
 function checkSignedIn({ caller, bearer }: Course, { access }: PanelRoute): void {

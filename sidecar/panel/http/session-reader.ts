@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { Session, Sessions } from '../accounts/sessions.ts';
-import { CSRF_COOKIE, isCookieSent, isCsrfToken, readCookie, SESSION_COOKIE } from './cookies.ts';
+import { CSRF_COOKIE, isCookieSent, readCookie, SESSION_COOKIE } from './cookies.ts';
 import type { Caller } from './route.ts';
 
 /** Session of a request's cookies, as it is now. */
@@ -39,10 +39,4 @@ export class SessionReader {
     const caller = { accountId, username, permissions, sessionId, token: null, expiresAt };
     return { caller, session, token, isStale: false, csrfCookie };
   }
-}
-
-/** Belongs to this browser, and to this session or to none. */
-export function hasCsrfToken({ headers }: Pick<IncomingMessage, 'headers'>, state: SessionState): boolean {
-  const sent = headers['x-csrf'];
-  return typeof sent === 'string' && isCsrfToken(sent, state.csrfCookie, state.token);
 }
