@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Client } from '#sidecar/security/client.ts';
+import { PanelError } from '../panel-error.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
 import type { ErrorKey } from '../shapes/error-keys.ts';
 import type { Permission } from '../shapes/permissions.ts';
@@ -143,4 +144,16 @@ export function mayCall(access: Access, permissions: ReadonlySet<Permission>): b
 /** Permissions of a token: listed, and held by its maker at this moment. */
 export function narrowed(held: ReadonlySet<Permission>, listed: ReadonlySet<Permission>): ReadonlySet<Permission> {
   return new Set([...listed].filter((name) => held.has(name)));
+}
+
+/** Account of a guarded route, which has one. */
+export function callerOf({ caller }: Pick<PanelRequest, 'caller'>): Caller {
+  if (caller === null) throw new PanelError('session.missing');
+  return caller;
+}
+
+/** Name of the account for the console, and of the token that it calls with. */
+export function actorOf({ caller }: Pick<PanelRequest, 'caller'>): string {
+  const { username = '', token = null } = caller ?? {};
+  return token === null ? username : `${username} (${token.name})`;
 }

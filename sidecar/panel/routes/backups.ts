@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { isNamespace } from '#protocol/identifiers.ts';
 import type { Backups } from '../backups/backups.ts';
-import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
-import { callerOf } from './caller-of.ts';
 
 const BASE = '/api/backups';
 const choice = z.strictObject({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { mayCall, needs, needsAny, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, mayCall, needs, needsAny, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
@@ -7,7 +7,6 @@ import { readToolSettings } from '../settings/tool-settings.ts';
 import { type BundleToolsAnswer, TOOL_PERMISSIONS } from '../shapes/bundle-tools.ts';
 import type { SourceAccounts } from '../sources/source-accounts.ts';
 import type { ToolDesk } from '../tools/tool-desk.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface BundleToolsServices {

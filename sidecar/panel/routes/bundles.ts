@@ -2,10 +2,9 @@ import * as z from 'zod';
 import type { BundleMarks } from '../bundles/bundle-marks.ts';
 import { BUNDLE_ACTIONS, type Bundles } from '../bundles/bundles.ts';
 import type { PartTables } from '../database/part-tables.ts';
-import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
+import { actorOf, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
-import { actorOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface BundleServices {

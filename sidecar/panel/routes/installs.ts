@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { needsAny, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needsAny, type PanelRoute, route } from '../http/route.ts';
 import { ROLLBACK } from '../installs/create-installs.ts';
 import type { Installs } from '../installs/installs.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { callerOf } from './caller-of.ts';
 
 export interface InstallsServices {
   readonly installs: Installs;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { compareCommits } from '../merging/compare.ts';
 import { MERGE_ACCESS, type MergeInput, type MergeWork } from '../merging/merge-work.ts';
@@ -11,7 +11,6 @@ import type { ErrorKey } from '../shapes/error-keys.ts';
 import { isBranchName } from '../sources/git/repository.ts';
 import type { Project, ProjectStore } from '../sources/project-store.ts';
 import type { Projects } from '../sources/projects.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface MergingServices {

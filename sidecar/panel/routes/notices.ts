@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Notices } from '../notices/notices.ts';
-import { callerOf } from './caller-of.ts';
 
 /** Values are judged by their own errors. */
 const anything = z.unknown().optional();

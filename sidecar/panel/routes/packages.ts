@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { PACKAGE_REVIEW, type PackageReviewInput, readWishes } from '../packages/package-review.ts';
 import { listPackages, readPackages } from '../packages/project-packages.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { Projects } from '../sources/projects.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface PackageServices {

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { forTokens, needs, type PanelRoute, route } from '../http/route.ts';
+import { actorOf, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import type { GameServer } from '../server/game-server.ts';
-import { actorOf } from './caller-of.ts';
 
 /** Players of the game server, and kicking one. */
 export function playersRoutes({ server }: { readonly server: GameServer }): PanelRoute[] {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Caller, needs, type PanelRoute, route } from '../http/route.ts';
+import { type Caller, callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import { ROLLBACK } from '../installs/create-installs.ts';
 import type { Installs } from '../installs/installs.ts';
 import { checkPutFields } from '../installs/put-fields.ts';
@@ -13,7 +13,6 @@ import type { ProjectStore } from '../sources/project-store.ts';
 import type { ProjectTrash } from '../sources/project-trash.ts';
 import type { Projects } from '../sources/projects.ts';
 import type { SourceAccounts } from '../sources/source-accounts.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface ProjectServices {

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import * as z from 'zod';
 import type { RowExchange } from '../database/row-exchange.ts';
 import { sendStream } from '../http/reply.ts';
-import { needs, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, RawAnswer, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
-import { callerOf } from './caller-of.ts';
 
 const READ = needs('database.read');
 const WRITE = needs('database.write');

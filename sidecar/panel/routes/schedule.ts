@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { AUTHENTICATED, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, callerOf, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Schedule } from '../schedule/schedule.ts';
-import { callerOf } from './caller-of.ts';
 
 /** Values are judged by their own errors. */
 const anything = z.unknown().optional();

@@ -3,11 +3,10 @@ import { networkOf } from '#sidecar/security/addresses.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { PasswordCheck } from '../accounts/password-check.ts';
 import type { Sessions } from '../accounts/sessions.ts';
-import { AUTHENTICATED, needs, type PanelRequest, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, callerOf, needs, type PanelRequest, type PanelRoute, route } from '../http/route.ts';
 import type { FactorRule } from '../second-factor/factor-rule.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { FactorView } from '../shapes/second-factor.ts';
-import { callerOf } from './caller-of.ts';
 
 export interface SecondFactorServices {
   readonly accounts: Accounts;

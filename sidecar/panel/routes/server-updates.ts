@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import type { ServerUpdatesDesk } from '../server-updates/server-updates.ts';
 import type { ServerUpdatesAnswer } from '../shapes/server-updates.ts';
-import { callerOf } from './caller-of.ts';
 
 const SEES = needs('settings.write');
 /** A game server runs as the sidecar's user. */

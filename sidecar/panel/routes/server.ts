@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { AUTHENTICATED, forTokens, needs, type PanelRoute, RawAnswer, route } from '../http/route.ts';
+import { AUTHENTICATED, actorOf, forTokens, needs, type PanelRoute, RawAnswer, route } from '../http/route.ts';
 import { describeCrash } from '../server/crashes.ts';
 import type { GameServer } from '../server/game-server.ts';
 import type { CrashRecord } from '../shapes/crashes.ts';
 import type { ServerAction, ServerStatus } from '../shapes/server.ts';
-import { actorOf } from './caller-of.ts';
 
 /** The game server: how it is, what is done to it, what is typed, and how it has died. */
 export function serverRoutes({ server }: { readonly server: GameServer }): PanelRoute[] {

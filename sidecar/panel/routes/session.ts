@@ -9,6 +9,7 @@ import { jsonAnswer } from '../http/reply.ts';
 import {
   AUTHENTICATED,
   type Caller,
+  callerOf,
   forTokens,
   type PanelRequest,
   type PanelRoute,
@@ -19,7 +20,6 @@ import type { SessionReader } from '../http/session-reader.ts';
 import type { FactorRule } from '../second-factor/factor-rule.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import { LOCALES } from '../shapes/locales.ts';
-import { callerOf } from './caller-of.ts';
 
 export interface SessionServices {
   readonly accounts: Accounts;

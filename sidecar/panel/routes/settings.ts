@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
-import { AUTHENTICATED, type Caller, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, type Caller, callerOf, forTokens, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { FactorRule } from '../second-factor/factor-rule.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
@@ -9,7 +9,6 @@ import type { ServerConfig } from '../settings/server-config.ts';
 import type { ServerPath } from '../settings/server-path.ts';
 import { readSettings, showSettings } from '../settings/settings-document.ts';
 import type { AuditChange } from '../shapes/accounts.ts';
-import { callerOf } from './caller-of.ts';
 
 export interface SettingsServices {
   readonly settings: PanelSettings;

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import type { Forges } from '../forges/forges.ts';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { SourceAccounts } from '../sources/source-accounts.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface SourceAccountServices {

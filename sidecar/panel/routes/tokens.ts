@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { networkOf } from '#sidecar/security/addresses.ts';
 import type { PasswordCheck } from '../accounts/password-check.ts';
-import { AUTHENTICATED, type PanelRoute, route } from '../http/route.ts';
+import { AUTHENTICATED, callerOf, type PanelRoute, route } from '../http/route.ts';
 import type { Tokens } from '../tokens/tokens.ts';
-import { callerOf } from './caller-of.ts';
 
 export interface TokenServices {
   readonly tokens: Tokens;

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ToolDesk } from '../tools/tool-desk.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface ToolServices {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
@@ -8,7 +8,6 @@ import type { Permission } from '../shapes/permissions.ts';
 import type { BundleDeletion, DeleteInput } from '../trash/bundle-deletion.ts';
 import type { BundleReturn, ReturnInput } from '../trash/bundle-return.ts';
 import type { Trash } from '../trash/trash.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
 export interface TrashServices {

@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import { CONNECTOR_ACCESS, type ConnectorInput, type ConnectorOffer } from '../installs/connector-offer.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { PanelUpdatesAnswer } from '../shapes/updates.ts';
 import type { PanelUpdatesDesk } from '../updates/panel-updates.ts';
-import { callerOf } from './caller-of.ts';
 
 const SEES = needs('settings.write');
 /** A release decides what runs as the sidecar's user. */

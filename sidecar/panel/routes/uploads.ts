@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import { needs, type PanelRoute, route } from '../http/route.ts';
+import { callerOf, needs, type PanelRoute, route } from '../http/route.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { Projects } from '../sources/projects.ts';
 import { UPLOAD_INSTALL } from '../uploads/create-uploads.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { callerOf } from './caller-of.ts';
 import { toolsField } from './tools-fields.ts';
 import { toolsSwitch } from './tools-switch.ts';
 
