@@ -91,49 +91,49 @@ export class EventHub {
     needed: Permission | null = null,
   ): void {
     const bytes = encodeEvent(name, data);
-    this.#each((stream) => {
+    for (const stream of this.#streams) {
       if (needed === null || stream.can(needed)) stream.send(name, bytes);
-    });
+    }
   }
 
   /** A slow reader gets the latest of each job. */
   publishJob(job: { readonly id: string }, access: Access): void {
     const bytes = encodeEvent('job', job);
-    this.#each((stream) => {
+    for (const stream of this.#streams) {
       if (stream.mayRead(access)) stream.send(`job ${job.id}`, bytes);
-    });
+    }
   }
 
   changePermissions(accountId: number, permissions: readonly Permission[]): void {
     const names = new Set(permissions);
-    this.#each((stream) => {
+    for (const stream of this.#streams) {
       if (stream.reader.accountId === accountId) stream.changePermissions(names);
-    });
+    }
   }
 
   endSessions(sessionIds: readonly number[], reason: ByeReason): void {
-    this.#each((stream) => {
+    for (const stream of this.#streams) {
       if (sessionIds.includes(stream.reader.sessionId ?? 0)) stream.end(reason);
-    });
+    }
   }
 
   endTokens(tokenIds: readonly number[], reason: ByeReason): void {
-    this.#each((stream) => {
+    for (const stream of this.#streams) {
       if (tokenIds.includes(stream.reader.token?.id ?? 0)) stream.end(reason);
-    });
+    }
   }
 
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.#feed.close();
-    this.#each((stream) => stream.end('shutdown'));
+    for (const stream of this.#streams) stream.end('shutdown');
   }
 
   #beat(): void {
-    this.#each((stream) => {
+    for (const stream of this.#streams) {
       if (this.#options.isOpen(stream.reader)) stream.beat();
       else stream.end('account');
-    });
+    }
   }
 
   #pumpAll(): void {
@@ -156,12 +156,8 @@ export class EventHub {
 
   #endExpired(): void {
     const now = this.#options.now();
-    this.#each((stream) => {
+    for (const stream of this.#streams) {
       if (stream.reader.expiresAt <= now) stream.end('expired');
-    });
-  }
-
-  #each(work: (stream: EventStream) => void): void {
-    for (const stream of this.#streams) work(stream);
+    }
   }
 }
