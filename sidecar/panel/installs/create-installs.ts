@@ -45,8 +45,7 @@ export function createInstalls(parts: InstallsParts): { readonly installs: Insta
     sendCommand: (text, actor) => server.sendCommand(text, actor),
   });
   const gates = new StartGates({
-    ...{ settings, store, book, desk, lines: console, onTrouble },
-    server: () => server,
+    ...{ settings, store, book, desk, server, lines: console, onTrouble },
     say: (text) => console.append('panel', text),
     onDecided: (record) => void installs.clean(record),
   });
@@ -56,8 +55,6 @@ export function createInstalls(parts: InstallsParts): { readonly installs: Insta
     status: () => server.status(),
     settled: (signal) => serverSettled(server, settings.values.backend, signal),
   });
-  server.watchStarts({ beforeLaunch: () => gates.beforeStart(), hangMs: () => gates.hangMs, note: () => gates.note });
-  server.onStatus((status) => gates.take(status));
   jobs.define<RollbackInput>({
     ...{ kind: ROLLBACK, lane: 'switch', access: needsAny('bundles.upload', 'bundles.build'), withoutSwitch: true },
     subjects: ({ name }) => [`bundle:${name}`],

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ServerControl } from '../server/control.ts';
 import type { PanelSettings } from '../settings/panel-settings.ts';
 import type { ServerStatus } from '../shapes/server.ts';
 import type { BundleDesk } from './bundle-desk.ts';
@@ -8,19 +9,12 @@ import type { GateLines } from './line-watch.ts';
 import type { SwitchBook } from './switch-book.ts';
 import { namesOf, type SwitchRecord } from './switch-record.ts';
 
-/** The server control, as gates use it. */
-export interface GatedServer {
-  status(): ServerStatus;
-  start(actor: string): unknown;
-  forceStop(actor: string): unknown;
-}
-
 export interface StartGatesOptions {
   readonly settings: PanelSettings;
   readonly store: InstallStore;
   readonly book: SwitchBook;
   readonly desk: BundleDesk;
-  readonly server: () => GatedServer;
+  readonly server: Pick<ServerControl, 'status' | 'start' | 'forceStop' | 'onStatus' | 'watchStarts'>;
   readonly lines: GateLines;
   /** A line of the panel on the console. */
   readonly say: (text: string) => void;
@@ -53,6 +47,12 @@ export class StartGates {
 
   constructor(options: StartGatesOptions) {
     this.#options = options;
+    options.server.watchStarts({
+      beforeLaunch: () => this.#beforeStart(),
+      hangMs: () => this.#hangMs,
+      note: () => this.#note,
+    });
+    options.server.onStatus((status) => this.#take(status));
   }
 
   /** Seconds that a new version must run. */
@@ -72,12 +72,12 @@ export class StartGates {
       onVerdict: (verdict) => this.#takeVerdict(verdict, records),
     });
     this.#gate = gate;
-    gate.take(server().status());
+    gate.take(server.status());
     return gate;
   }
 
   /** Every status of the server, in the step that makes it. */
-  take(status: ServerStatus): void {
+  #take(status: ServerStatus): void {
     if (this.#isStarting && (status.state === 'starting' || status.state === 'running')) {
       this.#isStarting = false;
       this.#openStart();
@@ -85,7 +85,7 @@ export class StartGates {
   }
 
   /** Directly before each launch of the server: what waited for it is put in place. Never throws. */
-  beforeStart(): void {
+  #beforeStart(): void {
     const { store, book, onTrouble, say } = this.#options;
     this.#gate?.end();
     this.#isStarting = false;
@@ -107,18 +107,18 @@ export class StartGates {
   }
 
   /** Limit of the server's silence while a gate is open; null: the setting counts. */
-  get hangMs(): number | null {
+  get #hangMs(): number | null {
     return this.isOpen ? HANG_MS : null;
   }
 
   /** Open gate in words, for the record of a crash; null if there is none. */
-  get note(): string | null {
-    return this.hangMs === null ? null : `${namesOf(...this.#records)} had just been put in place, and goes back`;
+  get #note(): string | null {
+    return this.#hangMs === null ? null : `${namesOf(...this.#records)} had just been put in place, and goes back`;
   }
 
   /** Resolves when no gate of a start is open. */
   async settled(signal: AbortSignal): Promise<void> {
-    while (this.hangMs !== null) await delay(LOOK_MS, undefined, { signal });
+    while (this.#hangMs !== null) await delay(LOOK_MS, undefined, { signal });
     await this.#settling;
   }
 
@@ -209,16 +209,16 @@ export class StartGates {
 
   async #takeBackHung(records: readonly SwitchRecord[], signal: AbortSignal): Promise<void> {
     const { server, book } = this.#options;
-    server().forceStop(PANEL);
-    while (!isDown(server().status())) await delay(LOOK_MS, undefined, { signal });
+    server.forceStop(PANEL);
+    while (!isDown(server.status())) await delay(LOOK_MS, undefined, { signal });
     for (const record of records) book.takeBack(record);
-    if (server().status().state === 'stopped') server().start(PANEL);
+    if (server.status().state === 'stopped') server.start(PANEL);
   }
 
   /** After a taking back the server starts once, also if it does not start by itself after a crash. */
   #startOnce(): void {
-    const { state, plan } = this.#options.server().status();
-    if (state === 'crashed' && plan === null) this.#options.server().start(PANEL);
+    const { state, plan } = this.#options.server.status();
+    if (state === 'crashed' && plan === null) this.#options.server.start(PANEL);
   }
 }
 
