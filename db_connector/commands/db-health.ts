@@ -29,17 +29,20 @@ async function walk(layers: readonly Layer[], reply: Say): Promise<void> {
   const width = Math.max(...layers.map(({ name }) => name.length));
   const tell = (mark: string, name: string, text: string) => `${mark.padEnd(5)}${name.padEnd(width)}  ${text}`;
   const harms: string[] = [];
+  const unknown: string[] = [];
   for (const [index, { name, look }] of layers.entries()) {
-    const { isWell, said, todo, harm } = await look();
+    const { isWell, isUnknown, said, todo, harm } = await look();
     const tone = isWell ? (todo === undefined ? 'good' : 'warning') : 'bad';
-    reply(tell(isWell ? 'ok' : 'FAIL', name, said), tone);
+    reply(tell(isWell ? (isUnknown ? '?' : 'ok') : 'FAIL', name, said), tone);
     if (todo !== undefined) reply(tell('', '', `-> ${todo}`), tone);
     if (harm !== undefined) harms.push(harm);
+    if (isUnknown) unknown.push(name);
     if (isWell) continue;
     const rest = layers.slice(index + 1).map((layer) => layer.name);
     if (rest.length > 0) reply(`not looked at: ${rest.join(', ')}`);
     return;
   }
-  if (harms.length === 0) reply('every layer works', 'good');
-  else reply(`every layer answers, but ${harms.join(', ')}`, 'bad');
+  if (harms.length > 0) reply(`every layer answers, but ${harms.join(', ')}`, 'bad');
+  else if (unknown.length > 0) reply(`each layer that was asked works; not known: ${unknown.join(', ')}`, 'warning');
+  else reply('every layer works', 'good');
 }

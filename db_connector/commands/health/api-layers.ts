@@ -3,7 +3,7 @@ import type { Result } from '../../client/outcome.ts';
 import type { Timers } from '../../client/timers.ts';
 import { OPERATIONS, type OperationName } from '../../protocol/operations.ts';
 import { duration } from '../lines.ts';
-import { broken, type Finding, type Layer, well } from './layer.ts';
+import { broken, type Finding, type Layer, unknown, well } from './layer.ts';
 
 /** The API's own default for `maxSkewSeconds`; the connector corrects its clock, so more is only worth a word. */
 const MAX_SKEW_SECONDS = 60;
@@ -21,8 +21,11 @@ export function apiLayers(address: ApiAddress, timers: Timers): Layer[] {
     { name: 'clock', look: () => lookAtClock(address, timers) },
     { name: 'signature', look: () => lookAtSignature(address, timers, answer) },
     { name: 'permissions', look: () => lookAtPermissions(address) },
-    { name: 'database', look: () => lookAtDatabase(answer) },
-    { name: 'write buffer', look: () => (answer.facts === null ? notAsked() : lookAtWriteBuffer(answer.facts)) },
+    { name: 'database', look: () => lookAtDatabase(answer, address.config.keyId) },
+    {
+      name: 'write buffer',
+      look: () => (answer.facts === null ? unknown(NOT_ASKED) : lookAtWriteBuffer(answer.facts)),
+    },
   ];
 }
 
@@ -98,8 +101,13 @@ async function lookAtPermissions(address: ApiAddress): Promise<Finding> {
   );
 }
 
-function lookAtDatabase({ facts }: Answer): Finding {
-  if (facts === null) return notAsked();
+const NOT_ASKED = 'not known: the key may not use health';
+
+function lookAtDatabase({ facts }: Answer, keyId: string): Finding {
+  if (facts === null) {
+    const todo = `add "health" to the operations of key ${keyId} in the sidecar's sidecar.json, and start the sidecar again`;
+    return unknown(NOT_ASKED, todo);
+  }
   const provider = typeof facts.provider === 'string' ? facts.provider : 'the database';
   if (facts.database === false) {
     return broken(`${provider} does not answer the sidecar`, "see that it runs; the sidecar's log tells what it met");
@@ -126,10 +134,6 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   notReady:
     'this node has no majority (wsrep_ready OFF), or is joining its cluster: start the nodes that are down (docs/cluster.md)',
 };
-
-function notAsked(): Finding {
-  return well('not known: the key may not use health');
-}
 
 function ask(address: ApiAddress, operation: OperationName, payload: object): Promise<Result> {
   const { path } = OPERATIONS[operation];

@@ -5,6 +5,8 @@ export interface Finding {
   readonly said: string;
   /** Advice for the owner, if there is any. */
   readonly todo?: string;
+  /** The layer was not asked: no fault of it is known, and no more. */
+  readonly isUnknown?: true;
   /** Harm that was done although the layer works, for the last line. */
   readonly harm?: string;
 }
@@ -18,6 +20,10 @@ export interface Layer {
 
 export function well(said: string, todo?: string): Finding {
   return todo === undefined ? { isWell: true, said } : { isWell: true, said, todo };
+}
+
+export function unknown(said: string, todo?: string): Finding {
+  return { ...well(said, todo), isUnknown: true };
 }
 
 export function broken(said: string, todo: string): Finding {

@@ -168,6 +168,19 @@ describe('db-health', () => {
     ]);
   });
 
+  it('claims nothing of a database that the key may not ask about', async () => {
+    api.script = [refuses(403, 'forbidden')];
+    api.otherwise = refuses(503, 'database_unavailable');
+    expect((await health()).slice(7)).toEqual([
+      '?    database       not known: the key may not use health',
+      expect.stringMatching(
+        /^ +-> add "health" to the operations of key local in the sidecar's sidecar\.json, and start/,
+      ),
+      '?    write buffer   not known: the key may not use health',
+      'each layer that was asked works; not known: database, write buffer',
+    ]);
+  });
+
   it('does not take a namespace that nobody has declared for a fault', async () => {
     api.script = [answers(HEALTHY), refuses(404, 'unknown_namespace')];
     expect((await health()).at(-1)).toBe('every layer works');
