@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { type ConfigChanges, type SidecarProcess, secretOf, spawnSidecar } from '../support/sidecar.ts';
-import { SignedClient } from '../support/signed-client.ts';
+import { type Answer, SignedClient } from '../support/signed-client.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { OwnTime } from './own-time.ts';
 
@@ -44,11 +44,27 @@ export async function attackedSidecar(
   return { ...sidecar, panelAddress: isPanelOn ? await listening(sidecar, 'panel') : '' };
 }
 
+/**
+ * Asks until the sidecar has had the time: on a busy machine a call may be refused because its time was over. Waits of the
+ * sidecar itself count, over all attempts.
+ */
+export async function askUntilAnswered(client: SignedClient, operation: string, payload: object): Promise<Answer> {
+  for (;;) {
+    const answer = await client.call(operation, payload);
+    if (answer.code !== 'database_timeout') return answer;
+  }
+}
+
 /** The slow ones of 20 counts, one after the other: as the client saw them, and what of it was the sidecar's own time. */
 async function slowCounts(client: SignedClient, time: OwnTime): Promise<{ seenMs: number; ownMs: number }[]> {
   const times: { seenMs: number; ownMs: number }[] = [];
   for (let sent = 0; sent < COUNTS; sent += 1) {
-    times.push(await time.of(() => client.must('count', { namespace: 'game', table: 'things' })));
+    times.push(
+      await time.of(async () => {
+        const { status } = await askUntilAnswered(client, 'count', { namespace: 'game', table: 'things' });
+        expect(status).toBe(200);
+      }),
+    );
   }
   return times.filter(({ ownMs }) => ownMs >= COUNT_BOUND_MS);
 }
@@ -75,13 +91,22 @@ export async function expectServed(
 
 /**
  * The rule of every attack: while it runs others are served (`expectServed`), and afterwards SIGTERM ends the process with
- * code 0 within 15 s.
+ * code 0 (`expectEnd`).
  *
  * @param attack sends the attack; its own answers are the caller's to judge
  */
 export async function expectUnharmed(sidecar: AttackedSidecar, attack: () => Promise<unknown>): Promise<void> {
   await expectServed(sidecar, attack);
-  const startedMs = performance.now();
-  expect(await sidecar.kill('SIGTERM')).toBe(0);
-  expect(performance.now() - startedMs).toBeLessThan(STOP_BOUND_MS);
+  await expectEnd(sidecar, async () => expect(await sidecar.kill('SIGTERM')).toBe(0));
+}
+
+/** The stop takes less than 15 s of the sidecar's own time. */
+export async function expectEnd({ pid }: Pick<AttackedSidecar, 'pid'>, stop: () => Promise<unknown>): Promise<void> {
+  const time = new OwnTime(pid);
+  try {
+    const { ownMs } = await time.ofEnd(stop);
+    expect(ownMs).toBeLessThan(STOP_BOUND_MS);
+  } finally {
+    time.stop();
+  }
 }

@@ -18,16 +18,17 @@ const startThread = () => new Promise((resolve) => {
   thread.once('message', () => resolve(thread));
 });
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
-  const [ms, threads] = line.split(' ').map(Number);
+  const [ms, threads, isLast] = line.split(' ').map(Number);
   const own = await Promise.all(Array.from({ length: threads }, startThread));
   for (const start = ranMs(); ranMs() - start < ms; );
+  if (isLast) process.exit();
   console.log('done');
   for (const thread of own) void thread.terminate();
 });
 `;
 
-/** Asks a new process for `ms` of work beside so many threads of its own. */
-async function askForWork(ms: number, threads: number) {
+/** Asks a new process for `ms` of work beside so many threads of its own; `isLast`: it ends with the work. */
+async function askForWork(ms: number, threads: number, isLast = false) {
   const child = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
   const time = new OwnTime(child.pid as number);
   onTestFinished(() => {
@@ -41,7 +42,11 @@ async function askForWork(ms: number, threads: number) {
       await once(lines, 'line');
     });
   await ask('0 0');
-  return ask(`${ms} ${threads}`);
+  if (!isLast) return ask(`${ms} ${threads}`);
+  return time.ofEnd(async () => {
+    child.stdin.write(`${ms} ${threads} 1\n`);
+    await once(child, 'close');
+  });
 }
 
 /** Other processes that want every processor, until the end of the test. */
@@ -60,6 +65,18 @@ describeIf(whyNot, 'the judge of attacks', () => {
     const { seenMs, ownMs } = await askForWork(150, 0);
     // Three others want each processor.
     expect(ownMs).toBeLessThan(seenMs / 2);
+  });
+
+  it('does not blame a process that ends for it either', async () => {
+    burnProcessors();
+    const { seenMs, ownMs } = await askForWork(150, 0, true);
+    expect(ownMs).toBeLessThan(seenMs / 2);
+  });
+
+  it('blames a process that ends for a stall of its own', async () => {
+    burnProcessors();
+    const { ownMs } = await askForWork(600, 0, true);
+    expect(ownMs).toBeGreaterThanOrEqual(BOUND_MS);
   });
 
   it.each([

@@ -2,9 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 const TICK_MS = 5;
+const LOOK_MS = 50;
 const NS_PER_MS = 1e6;
 /** A thread that wants a processor for more of the time is busy with something else. */
 const ASKED_SHARE = 0.9;
+
+/** Milliseconds of a call: as this thread saw them, and those of the process. */
+interface Times {
+  readonly seenMs: number;
+  readonly ownMs: number;
+}
 
 /** Milliseconds of one thread: on a processor, and in the queue for one. */
 interface ThreadTimes {
@@ -38,14 +45,33 @@ export class OwnTime {
     clearInterval(this.#timer);
   }
 
-  /** Milliseconds of the call: as this thread saw them, and those of the process. */
-  async of(call: () => Promise<unknown>): Promise<{ readonly seenMs: number; readonly ownMs: number }> {
+  async of(call: () => Promise<unknown>): Promise<Times> {
     const before = threadTimes(this.#pid);
     const startedMs = performance.now();
     await call();
+    return this.#judge(startedMs, differences(before, threadTimes(this.#pid)));
+  }
+
+  /** As `of`, for a call that ends the process: it is judged by its threads as they were last seen. */
+  async ofEnd(call: () => Promise<unknown>): Promise<Times> {
+    const before = threadTimes(this.#pid);
+    const seen = new Map(before);
+    const look = setInterval(() => {
+      for (const [id, times] of threadTimes(this.#pid)) seen.set(id, times);
+    }, LOOK_MS);
+    const startedMs = performance.now();
+    try {
+      await call();
+      return this.#judge(startedMs, differences(before, seen));
+    } finally {
+      clearInterval(look);
+    }
+  }
+
+  #judge(startedMs: number, threads: Threads): Times {
     const seenMs = performance.now() - startedMs;
     const lateMs = Math.min(seenMs, this.#lateNow());
-    const { main, others } = split(differences(before, threadTimes(this.#pid)), this.#pid);
+    const { main, others } = split(threads, this.#pid);
     const ranMs = others.reduce((sum, thread) => sum + thread.ranMs, main.ranMs);
     // The call goes through the main thread and one that sleeps until it is asked.
     const asked = others.filter((thread) => thread.ranMs + thread.waitedMs < ASKED_SHARE * seenMs);
