@@ -11,10 +11,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore } from '#panel/store/panel-store.ts';
 import { emptyDisk, fillDisk, type HeldDisk, holdSmallDisk, whyNoSmallDisk } from '#scripts/servers/small-disk.ts';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { PanelClient } from '../panel/support/panel-client.ts';
 import { insertAccount, PASSWORD } from '../panel/support/quick-account.ts';
@@ -32,13 +33,15 @@ const ROWS = 2000;
 const PRELOAD = new URL('../support/fill-disk-at.ts', import.meta.url).href;
 const NO_ROOM = 'make room there';
 
-const folder = testFolder();
-const at = join(folder, 'disk');
-const fillFile = join(folder, 'fill-at');
-const environment = { NODE_OPTIONS: `--import ${PRELOAD}`, FILL_FOLDER: at, FILL_AT: fillFile };
+let folder: string;
+/** Where the programs find the disk. */
+let at: string;
+let fillFile: string;
 let disk: HeldDisk;
 /** The disk as this process sees it. */
 let seen: string;
+
+const environment = () => ({ NODE_OPTIONS: `--import ${PRELOAD}`, FILL_FOLDER: at, FILL_AT: fillFile });
 
 interface End {
   readonly code: number | null;
@@ -60,7 +63,7 @@ async function run(args: readonly string[], { fill, home = at, to }: Run = {}): 
   const shell = to === undefined ? [] : ['sh', '-c', `exec "$@" > ${to}`, 'sh'];
   const command = [process.execPath, SIDECAR_MAIN, ...args, '--config', join(home, 'sidecar.json')];
   const [program = '', ...words] = [...disk.enter, ...shell, ...command];
-  const env = { ...process.env, ...environment };
+  const env = { ...process.env, ...environment() };
   const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], env });
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
   const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
@@ -100,7 +103,11 @@ async function prepare(): Promise<void> {
 }
 
 function defineCases(): void {
+  const { afterAll, afterEach, beforeAll, it } = casesInOrder();
   beforeAll(async () => {
+    folder = testFolder();
+    at = join(folder, 'disk');
+    fillFile = join(folder, 'fill-at');
     mkdirSync(at);
     disk = await holdSmallDisk(at, MEGABYTES);
     seen = disk.outside(at);
@@ -230,14 +237,15 @@ function defineCases(): void {
   describe('a sidecar on a full disk', { timeout: 300_000 }, () => {
     let sidecar: SidecarProcess;
     let panel: PanelClient;
-    const start = () => spawnSidecar(at, {}, environment, join(at, 'sidecar.json'), disk.enter);
+    const start = () => spawnSidecar(at, {}, environment(), join(at, 'sidecar.json'), disk.enter);
     const logged = (msg: string) => sidecar.log.find((line) => String(line.msg).startsWith(msg));
     afterEach(() => sidecar?.kill());
 
     async function ended(path: string, body: object): Promise<Record<string, unknown>> {
       const { status } = (await panel.post<{ status: { id: string } }>(`/api/backups/${path}`, body)).body;
       const last = async () => (await panel.get<{ status: Record<string, unknown> }>('/api/backups')).body.status;
-      await expect.poll(last).toMatchObject({ id: status.id, endedAt: expect.any(String) });
+      const isOver = { id: status.id, endedAt: expect.any(String) };
+      await expect.poll(last, { timeout: 120_000 }).toMatchObject(isOver);
       return last();
     }
 

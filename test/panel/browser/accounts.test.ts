@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, shownValue, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
@@ -7,6 +8,7 @@ import { PASSWORD } from '../support/panel.ts';
 const why = await whyNoBrowser();
 
 describeIf(why, 'accounts in the browser', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: LivedInPanel;
   let browser: TestBrowser;
   /** Manages accounts. */

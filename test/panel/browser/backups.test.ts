@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { useSidecarProgram } from '../support/backup-program.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -21,6 +22,7 @@ function copyBackups(backup: string, count: number): void {
 const why = await whyNoBrowser();
 
 describeIf(why, 'the page of backups', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: LivedInPanel;
   let browser: TestBrowser;
   let page: Page;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -33,6 +34,7 @@ class Flood {
 }
 
 describeIf(why, 'a flood on the console page', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;

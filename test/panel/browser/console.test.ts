@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { PASSWORD, startTestPanel, type TestPanel } from '../support/panel.ts';
@@ -32,6 +33,7 @@ const ROWS_OF_LINE = `(() => {
 })()`;
 
 describeIf(why, 'the console page', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { DatabaseHealth } from '#panel/shapes/database.ts';
 import { excludedEngines } from '#scripts/servers/chosen-engines.ts';
 import { startServers, type TestServers } from '#scripts/servers/start-servers.ts';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { secretOf } from '#support/config-folder.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { SignedClient } from '#support/signed-client.ts';
@@ -15,6 +16,7 @@ const whyNot = isExcluded ? 'PostgreSQL is not among the engines of this run' : 
 
 /** A server of this file alone, which is stopped while the pages are open. */
 describeIf(whyNot, 'the database is away', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let servers: TestServers;
   let panel: TestPanel;
   let api: SignedClient;

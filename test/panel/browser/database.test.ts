@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { MAX_COLUMN_LENGTH } from '#protocol/limits.ts';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { BIG_ID, HOSTILE, type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
@@ -9,6 +10,7 @@ import { PASSWORD } from '../support/panel.ts';
 const why = await whyNoBrowser();
 
 describeIf(why, 'the database pages', () => {
+  const { afterAll, beforeAll, beforeEach, it } = casesInOrder();
   let panel: LivedInPanel;
   let browser: TestBrowser;
   /** May change the database. */
@@ -256,16 +258,15 @@ describeIf(why, 'the database pages', () => {
   });
 
   // The reader's page is a phone's; of the rows the last few are enough to look at.
-  it.each(['', '/rows/game/players?offset=110', '/queue', '/quarantine', '/slow', '/keys'])(
-    'have nothing for axe: %s',
-    async (place) => {
+  for (const place of ['', '/rows/game/players?offset=110', '/queue', '/quarantine', '/slow', '/keys']) {
+    it(`have nothing for axe: ${place}`, async () => {
       for (const on of place.includes('rows') ? [page, reader] : [page]) {
         await open(place, on);
         await on.locator('table, .empty').first().waitFor();
         await expectAccessible(on);
       }
-    },
-  );
+    });
+  }
 
   it('have made no page complain', () => expect(browser.complaints).toEqual([]));
 });

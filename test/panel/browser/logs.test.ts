@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -8,6 +9,7 @@ import { fakeLine } from '../support/server-rig.ts';
 const why = await whyNoBrowser();
 
 describeIf(why, 'commands, crashes and logs', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let folder: string;
   let panel: TestPanel;
   let owner: PanelClient;

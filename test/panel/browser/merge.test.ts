@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { Repository } from '#panel/sources/git/repository.ts';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { type FakeForge, FORGE_TOKEN, startFakeForge } from '#support/fake-forge.ts';
 import { testFolder } from '#support/test-folder.ts';
@@ -29,6 +30,7 @@ const text = (changes: Readonly<Record<number, string>>) =>
   `${LINES.map((line, index) => changes[index + 1] ?? line).join('\n')}\n`;
 
 describeIf(why, 'the pages of source projects', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let forge: FakeForge;
   let browser: TestBrowser;

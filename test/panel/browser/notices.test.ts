@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { NoticeReceiver } from '../support/notice-receiver.ts';
@@ -7,6 +8,7 @@ import { PASSWORD, type PanelClient, startTestPanel, type TestPanel } from '../s
 const why = await whyNoBrowser();
 
 describeIf(why, 'the page of notices', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let receiver: NoticeReceiver;
   let panel: TestPanel;
   let owner: PanelClient;

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -11,6 +12,7 @@ const PROGRAM = fileURLToPath(new URL('../support/fake-game-server.ts', import.m
 
 /** A server that ignores its stop line and SIGTERM: the whole plan is seen. */
 describeIf(why, 'Overview', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let home: string;
   let panel: TestPanel;
   let browser: TestBrowser;

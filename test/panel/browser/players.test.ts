@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -14,14 +15,16 @@ const ZOE = { id: 7, name: 'Zoë \u202e<b>"x"</b>; quit', ping: 31 };
 const MAX = { id: 12, name: 'Max', ping: 1204 };
 
 describeIf(why, 'the page of players', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let game: Server;
   let browser: TestBrowser;
   let page: Page;
   /** null: the server does not answer. */
-  let players: readonly object[] | null = [];
+  let players: readonly object[] | null;
 
   beforeAll(async () => {
+    players = [];
     game = createServer((request, response) => {
       if (request.url === '/info.json') response.end('{"resources":[]}');
       else if (players === null) response.writeHead(404).end();

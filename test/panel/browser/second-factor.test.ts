@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { type Authenticator, openAuthenticator } from '../support/authenticator.ts';
 import { expectAccessible, type Page, shownValue, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -8,15 +9,17 @@ const why = await whyNoBrowser();
 const STEP_MS = 30_000;
 
 describeIf(why, 'the second factor on pages', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;
   let codeOf: Authenticator;
   /** The clock of the panel: each code is good once, so the test goes on a step for each. */
-  let ahead = 0;
+  let ahead: number;
   const now = () => Date.now() + ahead;
 
   beforeAll(async () => {
+    ahead = 0;
     codeOf = await openAuthenticator();
     panel = await startTestPanel({ now });
     await panel.owner();

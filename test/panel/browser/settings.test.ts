@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, shownValue, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -10,6 +11,7 @@ const why = await whyNoBrowser();
 const CFG = 'endpoint_add_tcp "0.0.0.0:30120"\nsv_hostname "Town"\n';
 
 describeIf(why, 'the pages of settings', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let browser: TestBrowser;
   let file: string | undefined;

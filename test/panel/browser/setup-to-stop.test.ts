@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -19,6 +20,7 @@ async function fillAccount(page: Page, key: string): Promise<void> {
 
 /** As a person does it, in two minutes: by labels and roles, with nothing prepared. */
 describeIf(why, 'from setup to stop', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let home: string;
   let panel: TestPanel;
   let browser: TestBrowser;
@@ -132,6 +134,7 @@ describeIf(why, 'from setup to stop', () => {
 });
 
 describeIf(why, 'setup where the start has preset the server', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let browser: TestBrowser;
 

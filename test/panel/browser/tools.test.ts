@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
 import { type LivedInPanel, startLivedInPanel } from '../support/lived-in-panel.ts';
@@ -10,6 +11,7 @@ import { PASSWORD } from '../support/panel.ts';
 const why = await whyNoBrowser();
 
 describeIf(why, 'the pages of the bundle tools', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: LivedInPanel;
   let browser: TestBrowser;
   let page: Page;

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import { describeIf } from '#support/describe-if.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { expectAccessible, type Page, signIn, TestBrowser, whyNoBrowser } from '../support/browser.ts';
@@ -10,6 +11,7 @@ const why = await whyNoBrowser();
 const LONG = '12913-a-version-with-the-long-name-that-an-owner-gave-it';
 
 describeIf(why, 'the page of updates', () => {
+  const { afterAll, beforeAll, it } = casesInOrder();
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;
