@@ -6,7 +6,7 @@ import { JobFailed, type JobKind, type JobOutcome, type RunningJob } from '../jo
 import type { Jobs } from '../jobs/jobs.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelStore } from '../store/panel-store.ts';
-import { panelCopyOf } from './panel-copy.ts';
+import { panelCopyOf, removePanelCopies } from './panel-copy.ts';
 import { type ApplyInput, type PanelUpdatesDesk, UPDATE_JOBS } from './panel-updates.ts';
 import { preflightRelease } from './preflight-release.ts';
 import type { InboxRelease } from './release-inbox.ts';
@@ -113,11 +113,17 @@ async function applyRelease(job: RunningJob<ApplyInput>, { desk, store }: Update
   desk.checkServer();
   job.commit();
   job.log('Copying panel.sqlite');
-  await store.backup(panelCopyOf(desk.folder, job.id));
-  desk.checkServer();
-  job.step('ordered', { to });
-  job.log(`Changing to ${version}; the panel is back in some seconds, and the game server runs on`);
-  return order.send({ id: job.id, to, raises }, job.signal);
+  try {
+    await store.backup(panelCopyOf(desk.folder, job.id));
+    desk.checkServer();
+    job.step('ordered', { to });
+    job.log(`Changing to ${version}; the panel is back in some seconds, and the game server runs on`);
+    return await order.send({ id: job.id, to, raises }, job.signal);
+  } catch (error) {
+    // An order that may have been written down needs the copy, also after the end of this process.
+    if (!order.isOpen) await removePanelCopies(desk.folder).catch(() => {});
+    throw error;
+  }
 }
 
 async function endRelease(job: RunningJob<ApplyInput>, { desk }: UpdateJobParts): Promise<JobOutcome> {

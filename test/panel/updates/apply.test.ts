@@ -74,6 +74,9 @@ async function openStaged(): Promise<UpdateWorld> {
   return world;
 }
 
+const copiesIn = ({ folder }: TestPanel) =>
+  readdirSync(join(folder, 'data/updates')).filter((name) => name.endsWith('.sqlite'));
+
 const orderTo = ({ sent }: FakeKeeper) =>
   sent.find((message): message is Extract<ToKeeper, { type: 'apply' }> => message.type === 'apply')?.update;
 
@@ -85,6 +88,7 @@ describe('a change of the release', () => {
     // From the acceptance on.
     expect(await owner.post('/api/logout')).toMatchObject(BUSY);
     await expect.poll(() => orderTo(keeper)).toMatchObject({ to: NEXT, raises: false });
+    expect(copiesIn(panel)).toHaveLength(1);
     const posts = panel.panel.routes.filter(({ method, access }) => method === 'POST' && access.kind !== 'public');
     expect(posts.length).toBeGreaterThan(50);
     for (const { path } of posts) {
@@ -103,6 +107,8 @@ describe('a change of the release', () => {
     keeper.says({ type: 'notApplied', reason: 'ENOSPC' });
     const { status } = await ended(owner);
     expect(status).toMatchObject({ state: 'failed', message: expect.stringMatching(/ENOSPC/) });
+    // The copy that a way back would have needed is gone.
+    await expect.poll(() => copiesIn(panel)).toEqual([]);
     expect((await owner.post('/api/settings', { dashboardName: 'again' })).status).toBe(200);
   });
 
