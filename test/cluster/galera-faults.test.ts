@@ -43,17 +43,17 @@ const isolate = (value: 0 | 1) => (node: GaleraNode) =>
 const KINDS: Readonly<Record<string, Fault>> = {
   kill: away(
     ({ server }) => server.kill(),
-    ({ server }) => server.start(),
+    (node) => cluster.bringBack(node),
   ),
   /** Ends in order, and is sent the changes that it missed. */
   increments: away(
     ({ server }) => server.stop(),
-    ({ server }) => server.start(),
+    (node) => cluster.bringBack(node),
   ),
   /** Comes back without any data, and is sent the whole state. */
   transfer: away(
     (node) => node.lose(),
-    ({ server }) => server.start(),
+    (node) => cluster.bringBack(node),
   ),
   freeze: away(
     ({ server }) => server.pause(),

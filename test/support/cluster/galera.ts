@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { Place, ServerEngine } from '#scripts/servers/engine.ts';
 import { freePort } from '#scripts/servers/free-port.ts';
@@ -26,6 +27,11 @@ export interface GaleraCluster {
   urlOf(database: string, first?: number): string;
   /** Resolves when every given node sees that many members, has their state, and takes statements. */
   isWhole(members?: number, nodes?: readonly GaleraNode[]): Promise<void>;
+  /**
+   * Starts a node, and meanwhile does as docs/cluster.md tells an owner to if the others see each other and yet have no majority: on a
+   * machine that stalls for longer than `evs.suspect_timeout` they lose each other while this one, the third, is lost.
+   */
+  bringBack(node: GaleraNode): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -130,6 +136,11 @@ export async function startGalera(
     nodes,
     urlOf: (database, first = 0) => listUrl([...nodes.slice(first), ...nodes.slice(0, first)], database),
     isWhole: (count = GALERA_NODES, among = nodes) => isWhole(among, count),
+    bringBack: (node) =>
+      bringBack(
+        node,
+        nodes.filter((other) => other !== node),
+      ),
     stop,
   };
 }
@@ -166,6 +177,36 @@ function listUrl(nodes: readonly GaleraNode[], database: string): string {
   return `mysql://${url.username}:${url.password}@${hosts}/${database}`;
 }
 
+const LOOK_MS = 5_000;
+
+async function bringBack({ server }: GaleraNode, others: readonly GaleraNode[]): Promise<void> {
+  let isStarting = true;
+  const started = server.start().finally(() => {
+    isStarting = false;
+  });
+  for (let looks = 0; isStarting; ) {
+    await Promise.race([started, wait(LOOK_MS)]);
+    looks = (await haveNoMajority(others)) ? looks + 1 : 0;
+    // A group that forms again is without one for a moment.
+    if (looks === 3) await others[0]?.admin("SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'");
+  }
+  await started;
+}
+
+/** Whether they see each other, so that nobody else can have the majority, and all say that they have none. */
+async function haveNoMajority(nodes: readonly GaleraNode[]): Promise<boolean> {
+  const found = await Promise.all(nodes.map(statusOf));
+  return found.every(
+    (status) => status.get('wsrep_cluster_status') === 'non-Primary' && Number(status.get('wsrep_cluster_size')) > 1,
+  );
+}
+
+/** Empty if it does not answer. */
+async function statusOf(node: GaleraNode): Promise<ReadonlyMap<string, string>> {
+  const status = await node.admin("SHOW GLOBAL STATUS LIKE 'wsrep_%'").catch(() => []);
+  return new Map(status.map(([name, value]) => [String(name), String(value)]));
+}
+
 const SETTLE_MS = 60_000;
 
 async function isWhole(nodes: readonly GaleraNode[], members: number): Promise<void> {
@@ -178,8 +219,7 @@ async function isWhole(nodes: readonly GaleraNode[], members: number): Promise<v
   const end = performance.now() + SETTLE_MS;
   for (const node of nodes) {
     for (;;) {
-      const status = await node.admin("SHOW GLOBAL STATUS LIKE 'wsrep_%'").catch(() => []);
-      const found = new Map(status.map(([name, value]) => [String(name), String(value)]));
+      const found = await statusOf(node);
       if ([...wanted].every(([name, value]) => found.get(name) === value)) break;
       if (performance.now() > end) throw new Error(`a node of the cluster is not ready: ${JSON.stringify([...found])}`);
     }
