@@ -1,3 +1,4 @@
+import { byName } from '../by-name.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
@@ -73,7 +74,7 @@ export class Bundles {
     const stopped = 'stopped' as const;
     const unknown = 'unknown' as const;
     if (backend === 'standalone')
-      return (await readBundleFolder(serverRoot)).map((one) => ({ ...one, state: stopped }));
+      return (await readBundleFolder(serverRoot)).map((one) => ({ ...one, state: stopped })).sort(byName);
     if (backend === 'fxserver') return this.#withStates(await readFxResources(serverRoot));
     if (backend === 'command') return bundles.map((name) => ({ ...bare(name), state: unknown })).sort(byName);
     return [];
@@ -152,8 +153,4 @@ function lineOf(values: SettingValues, action: BundleAction): string {
   const given = { start: bundleStartLine, stop: bundleStopLine, restart: bundleRestartLine }[action];
   if (given !== '') return given;
   return backend === 'standalone' || backend === 'fxserver' ? `${action} {name}` : '';
-}
-
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { byName } from '../by-name.ts';
 import { ensuredBy } from '../settings/ensure-lines.ts';
 import { type BundleManifest, bare, foldersIn, readSmall, textOf, textsOf } from './bundle-manifests.ts';
 
@@ -13,7 +14,7 @@ export async function readFxResources(root: string): Promise<BundleManifest[]> {
   const found: BundleManifest[] = [];
   await collect(join(root, 'resources'), root, [], found);
   const named = found.map((resource) => ({ ...resource, autostart: isEnsured(resource.name, resource.tags) }));
-  return named.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return named.sort(byName);
 }
 
 /** Whether `server.cfg` starts a resource, by its name or by one of the folders in brackets above it. */

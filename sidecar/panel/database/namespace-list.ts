@@ -3,6 +3,7 @@ import type { CallBounds } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { Table } from '#protocol/schema.ts';
 import { columnsOf } from '#sidecar/data/table-columns.ts';
+import { byName } from '../by-name.ts';
 import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../shapes/database.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { onDatabase } from './refusals.ts';
@@ -54,7 +55,7 @@ export class NamespaceList {
       const stored = await engine.schemas.readSchema(name, this.#access.bounds());
       if (stored !== null) namespaces.push(await this.#namespace(stored, bounds));
     }
-    return { namespaces, provider: engine.provider };
+    return { namespaces: namespaces.sort(byName), provider: engine.provider };
   }
 
   async #namespace(stored: StoredSchema, bounds: CallBounds): Promise<NamespaceInfo> {
@@ -67,8 +68,12 @@ export class NamespaceList {
       const size = await this.#counted(stored, table, sizes[index] ?? unknownSize(table.name), bounds);
       tables.push({ ...size, name: table.name, columns: columnsOf(table).names.length });
     }
-    const named = tables.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return { name: namespace, updatedAt, isBuffered: writeBuffer?.isBuffered(namespace) ?? false, tables: named };
+    return {
+      name: namespace,
+      updatedAt,
+      isBuffered: writeBuffer?.isBuffered(namespace) ?? false,
+      tables: tables.sort(byName),
+    };
   }
 
   /** Counts rows if the database only estimates, and the estimate is small. */
