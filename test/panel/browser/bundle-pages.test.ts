@@ -141,5 +141,15 @@ describeIf(why, 'the pages of bundles, with long names', () => {
     await desk.getByRole('list', { name: 'Diagnostics' }).getByText('no goods').first().waitFor();
   });
 
+  it('offer the way back to a version that was good, and none to the one that was taken back', async () => {
+    const versions = desk.getByRole('table', { name: 'Versions' });
+    const back = versions.getByRole('button', { name: 'Go back to it' });
+    await open(desk, `bundles/${LONG}`);
+    await back.first().waitFor();
+    await open(desk, 'bundles/shop');
+    await versions.getByText('Taken back').waitFor();
+    await expect.poll(() => back.count()).toBe(0);
+  });
+
   it('have made no page complain', () => expect(browser.complaints).toEqual([]));
 });

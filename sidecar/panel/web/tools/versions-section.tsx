@@ -21,7 +21,7 @@ export const VERSION_TONES: Readonly<Record<VersionState, Tone>> = {
   failed: 'bad',
 };
 
-/** Versions of a bundle that the panel knows, and the way back to each whose files are kept. */
+/** Versions of a bundle that the panel knows, and the way back to each good one whose files are kept. */
 export function VersionsSection({ name }: { name: string }) {
   const loaded = useLoaded<{ versions: readonly BundleVersion[] }>('/api/bundles/versions', { name });
   const columns: Column<BundleVersion>[] = [
@@ -70,7 +70,9 @@ function Back({ name, version }: { name: string; version: BundleVersion }) {
     const { status } = await api.post<{ status: JobStatus }>('/api/bundles/rollback', body);
     location.hash = linkTo('tools', ['jobs', status.id]);
   });
-  if (version.isCurrent || !version.isKept) return null;
+  // The files of a version that did not come up are kept to be looked at.
+  const isBad = version.state === 'rolledBack' || version.state === 'failed';
+  if (version.isCurrent || !version.isKept || isBad) return null;
   return (
     <span class="row-actions">
       <Button kind="quiet" icon="undo" busy={isBusy} title={`${t('tools.back')}: ${shown}`} onClick={() => goBack()}>
