@@ -146,10 +146,10 @@ describeIf(why, 'the pages of settings', () => {
     await page.getByText('Nothing is planned').waitFor();
     await page.getByRole('button', { name: 'New entry' }).click();
     await page.getByLabel('Name').fill('Night restart');
-    await page.getByLabel('Times').fill('25:00');
+    await page.getByRole('textbox', { name: 'Times' }).fill('25:00');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Choose days and times, or one time that is still to come.').waitFor();
-    await page.getByLabel('Times').fill('05:00, 17:30');
+    await page.getByRole('textbox', { name: 'Times' }).fill('05:00, 17:30');
     await page.getByLabel('Time zone').fill('Europe/Berlin');
     await expect.poll(() => page.getByRole('region', { name: 'Next times' }).getByRole('listitem').count()).toBe(10);
     await expectAccessible(page);
@@ -179,6 +179,22 @@ describeIf(why, 'the pages of settings', () => {
     // The server is stopped, so nothing is restarted, and the occurrence is over.
     await expect.poll(() => schedule.view().entries[0]?.lastRun?.result).toBe('notRunning');
     expect(Date.parse(`${schedule.next()?.at}`)).toBeGreaterThan(planned + 600_000);
+  });
+
+  it('mark a token that has ended', async () => {
+    const token = { id: 1, username: 'owner', permissions: [], addresses: [], lastUsedAt: null };
+    const times = { createdAt: '2020-01-01T00:00:00.000Z', lastAddress: null };
+    const ends = { ended: '2020-02-01T00:00:00.000Z', later: new Date(Date.now() + 86_400_000).toISOString() };
+    const tokens = Object.entries(ends).map(([name, expiresAt], id) => ({ ...token, ...times, id, name, expiresAt }));
+    await page.route('**/api/tokens', (route) => route.fulfill({ json: { ok: true, tokens } }));
+    await open('');
+    await page.reload();
+    const list = page.getByRole('table', { name: 'Tokens' });
+    await list.waitFor();
+    await expect.poll(() => list.locator('.badge').allTextContents()).toEqual(['ended']);
+    await expectAccessible(page);
+    await page.unrouteAll();
+    await page.reload();
   });
 
   it('make a token that a program can use, and revoke it', async () => {

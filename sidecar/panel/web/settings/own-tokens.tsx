@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { isPermission, type Permission } from '#panel/shapes/permissions.ts';
 import { NO_TOKEN_PERMISSIONS, type TokenView } from '#panel/shapes/tokens.ts';
+import { Badge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { confirmed } from '../components/confirm.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -81,10 +82,20 @@ function columnsOf(onDone: () => void): Column<TokenView>[] {
     },
     {
       title: t('settings.tokenEnds'),
-      cell: ({ expiresAt }) => (expiresAt === null ? t('settings.never') : <Time iso={expiresAt} isAbsolute />),
+      cell: ({ expiresAt }) => (expiresAt === null ? t('settings.never') : <End iso={expiresAt} />),
     },
     { title: t('settings.actions'), isActions: true, cell: (token) => <Revoke token={token} onDone={onDone} /> },
   ];
+}
+
+function End({ iso }: { iso: string }) {
+  const isOver = Date.parse(iso) <= Date.now();
+  return (
+    <span class="words">
+      <Time iso={iso} isAbsolute />
+      {isOver && <Badge tone="bad">{t('settings.tokenEnded')}</Badge>}
+    </span>
+  );
 }
 
 function Revoke({ token: { id, name }, onDone }: { token: TokenView; onDone: () => void }) {
