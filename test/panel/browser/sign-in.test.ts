@@ -90,6 +90,16 @@ describeIf(why, 'signing in', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
   });
 
+  it('goes on by itself once the panel answers again', async () => {
+    const page = await browser.visit(panel.address, { width: 390 });
+    await page.route('**/api/session', (route) => route.abort());
+    await page.reload();
+    await page.getByText('This page tries again every 5 seconds.').waitFor();
+    await expectAccessible(page);
+    await page.unroute('**/api/session');
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
   it('asks no other host, and nothing of it is refused by the policy', () => {
     expect(browser.complaints).toEqual([]);
   });

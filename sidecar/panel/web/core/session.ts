@@ -74,6 +74,11 @@ function browserLanguage(): string | null {
 
 export async function boot(): Promise<void> {
   session.set({ phase: 'loading' });
+  await bootQuietly();
+}
+
+/** As `boot`, without a change of the page until there is an answer. */
+export async function bootQuietly(): Promise<void> {
   try {
     const [reply, bootstrap] = await Promise.all([fetchSession(), api.get<Bootstrap>('/api/bootstrap')]);
     const { dashboardName, version } = bootstrap;

@@ -1,10 +1,15 @@
 import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
-import { t, textFor, useLocale } from '../core/i18n.ts';
-import { boot, session } from '../core/session.ts';
+import { Mark } from '../components/icon.tsx';
+import { textFor, useLocale } from '../core/i18n.ts';
+import { boot, bootQuietly, session } from '../core/session.ts';
 import { useStore } from '../core/store.ts';
 import { SignInPage } from '../sign-in/sign-in-page.tsx';
 import { Lazy } from './lazy.tsx';
+
+/** As the text `common.retrying` says. */
+const RETRY_MS = 5000;
 
 const loadShell = async (): Promise<ComponentType> => {
   const [{ SignedIn }] = await Promise.all([import('./signed-in.tsx'), loadPagesStyle()]);
@@ -38,18 +43,30 @@ export function App() {
   }
 }
 
-/** Where not even the texts could be read, English stands here. */
+/** Tries again by itself until it is gone. Where not even the texts could be read, English stands here. */
 function Unreachable() {
-  const text = textFor('common.unreachable') ?? 'The panel does not answer. Is the sidecar running?';
+  useEffect(() => {
+    const timer = setInterval(() => void bootQuietly(), RETRY_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
-    <main class="gate">
-      <div class="gate-box" role="alert">
-        <p>{text}</p>
-        <Button kind="primary" onClick={() => void boot()}>
-          {textFor('common.tryAgain') === null ? 'Try again' : t('common.tryAgain')}
-        </Button>
+    <div class="gate">
+      <div class="gate-view" aria-hidden="true">
+        <Mark />
       </div>
-    </main>
+      <main class="gate-box">
+        <h1>{textFor('common.noAnswer') ?? 'No answer'}</h1>
+        <div role="alert">
+          <p class="gate-note">
+            {textFor('common.unreachable') ?? 'The panel does not answer. Is the sidecar running?'}{' '}
+            {textFor('common.retrying') ?? 'This page tries again every 5 seconds.'}
+          </p>
+        </div>
+        <Button kind="primary" onClick={() => void boot()}>
+          {textFor('common.tryAgain') ?? 'Try again'}
+        </Button>
+      </main>
+    </div>
   );
 }
 
