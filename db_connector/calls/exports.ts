@@ -2,7 +2,7 @@ import { MAX_TAKEN_CHARS } from '../protocol/limits.ts';
 import { packBytes, packTexts, unpackTexts } from '../protocol/packed-texts.ts';
 import { Scratch } from '../protocol/scratch.ts';
 import type { Connector } from './connector.ts';
-import { type ByteForm, MAX_RECORDS, readQuestion, readQuestions } from './records.ts';
+import { type ByteForm, MAX_RECORDS, type Question, readQuestion, readQuestions } from './records.ts';
 import { refusedTicket, type TakenResult } from './ticket.ts';
 
 const CALL_FIELDS = ['Operation', 'Json'];
@@ -62,11 +62,19 @@ export class Exports {
   #callPacked(texts: readonly string[], caller: string | undefined): string {
     const replies: string[] = [];
     for (let at = 0; at < texts.length; at += 2) {
-      const call = readQuestion(texts.slice(at, at + 2), CALL_FIELDS, this.#bytes);
-      const ticket = this.#connector.accept(call, caller);
+      const ticket = this.#connector.accept(this.#packedQuestion(texts, at), caller);
       replies.push(ticket.Id, ticket.Error);
     }
     return packTexts(replies);
+  }
+
+  #packedQuestion(texts: readonly string[], at: number): Omit<Question, 'reply'> {
+    const operation = texts[at] as string;
+    const json = texts[at + 1];
+    const isUsual = json !== undefined && operation.isWellFormed() && json.isWellFormed();
+    return isUsual
+      ? { texts: [operation, json], isTooLong: false }
+      : readQuestion(texts.slice(at, at + 2), CALL_FIELDS, this.#bytes);
   }
 
   /**
@@ -75,7 +83,11 @@ export class Exports {
    */
   #takePacked(ids: readonly string[], caller: string | undefined): unknown {
     const results = this.#takeAll(ids, caller);
-    const texts = results.flatMap(({ State, Status, Code, Json }) => [`${State} ${Status} ${Code}`, Json]);
+    const texts: string[] = [];
+    for (let index = 0; index < results.length; index += 1) {
+      const { State, Status, Code, Json } = results[index] as TakenResult;
+      texts.push(`${State} ${Status} ${Code}`, Json);
+    }
     return this.#bytes.sharesTexts === true ? texts : this.#bytes.write(packBytes(texts, this.#scratch));
   }
 

@@ -10,14 +10,30 @@ const LINE_FEED = 10;
 
 /** Lengths count UTF-16 code units. */
 export function packTexts(texts: readonly string[]): string {
-  return `${texts.map(({ length }) => length).join()}\n${texts.join('')}`;
+  let lengths = '';
+  let joined = '';
+  for (let index = 0; index < texts.length; index += 1) {
+    const text = texts[index] as string;
+    lengths += index === 0 ? text.length : `,${text.length}`;
+    joined += text;
+  }
+  return `${lengths}\n${joined}`;
 }
 
 /** Null if it is no packed text. */
 export function unpackTexts(packed: string): string[] | null {
   const headEnd = packed.indexOf('\n');
-  if (headEnd < 0) return null;
-  return cut(packed.slice(0, headEnd), headEnd + 1, packed.length, (from, to) => packed.slice(from, to));
+  const lengths = headEnd < 0 ? null : lengthsIn(packed.slice(0, headEnd));
+  if (lengths === null) return null;
+  const texts: string[] = [];
+  let at = headEnd + 1;
+  for (let index = 0; index < lengths.length; index += 1) {
+    const next = at + Number(lengths[index]);
+    if (next > packed.length) return null;
+    texts.push(packed.slice(at, next));
+    at = next;
+  }
+  return at === packed.length ? texts : null;
 }
 
 /**
@@ -40,19 +56,21 @@ export function packBytes(texts: readonly string[], scratch: Scratch): Buffer {
 export function unpackBytes(packed: Buffer): string[] | null {
   const headEnd = packed.indexOf(LINE_FEED);
   if (headEnd < 0) return null;
-  const head = packed.toString('latin1', 0, headEnd);
-  return cut(head, headEnd + 1, packed.length, (from, to) => packed.toString('utf8', from, to));
-}
-
-function cut(head: string, start: number, end: number, textAt: (from: number, to: number) => string): string[] | null {
-  if (!LENGTHS.test(head)) return null;
+  const lengths = lengthsIn(packed.toString('latin1', 0, headEnd));
+  if (lengths === null) return null;
   const texts: string[] = [];
-  let at = start;
-  for (const length of head === '' ? [] : head.split(',')) {
-    const next = at + Number(length);
-    if (next > end) return null;
-    texts.push(textAt(at, next));
+  let at = headEnd + 1;
+  for (let index = 0; index < lengths.length; index += 1) {
+    const next = at + Number(lengths[index]);
+    if (next > packed.length) return null;
+    texts.push(packed.toString('utf8', at, next));
     at = next;
   }
-  return at === end ? texts : null;
+  return at === packed.length ? texts : null;
+}
+
+/** Digits of each length; null if the head holds anything else. */
+function lengthsIn(head: string): readonly string[] | null {
+  if (!LENGTHS.test(head)) return null;
+  return head === '' ? [] : head.split(',');
 }
