@@ -7,6 +7,8 @@ import { type Done, ITEMS, LIST, NAMESPACE, TEXTS, type Way, type WayName } from
 export interface Load {
   /** Begins the calls of a tick, counted from 0; returns how many. `cpuMs` if the load measures each call by itself. */
   readonly begin: (tick: number, done: (isRight: boolean, cpuMs?: number) => void) => number;
+  /** At the beginning of each tick, also while too many calls are under way for others to begin. */
+  readonly collect?: () => void;
   /** Ends connections. */
   readonly close?: () => unknown;
   /** Whether the event loop is probed each millisecond, which costs the thread a little. */
@@ -113,8 +115,8 @@ export function loadOf(name: LoadName, host: Host, mysqlUrl: string): Load {
   const begin = kind === 'mixed' ? mixed(way) : calls(kind, way);
   return {
     hasProbe: kind === 'mixed',
+    collect: () => way.collect?.(),
     begin(tick, done) {
-      way.collect?.();
       const begun = begin(tick, done);
       way.flush?.();
       return begun;

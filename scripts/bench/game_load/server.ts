@@ -47,6 +47,7 @@ export default function start(host: Host): () => void {
 
   const tick = (dueAt: number): void => {
     watch.tick(dueAt);
+    load.collect?.();
     if (open < MAX_OPEN) begin();
     const now = performance.now();
     const nextAt = Math.max(dueAt + TICK_MS, now);
