@@ -1,6 +1,7 @@
 // `node scripts/bench/against.ts [FOLDER]`: POST and stream of this checkout beside POST of another checkout (all built before),
 // on SQLite, in one run: processor time per call in microseconds, start-up and sync in milliseconds, in short rounds by turns,
-// so that a busy machine touches all alike. Without FOLDER: the stream beside POST. Prints a table, writes nothing.
+// so that a busy machine touches all alike. Without FOLDER: the stream beside POST. Prints a table with medians, and the ratios to
+// the first side as median (smallest to largest) of the rounds; writes nothing.
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +26,10 @@ const KINDS: readonly LoadKind[] = (process.env.BENCH_KINDS?.split(',') ?? [
   'insert',
   'insertQueued',
 ]) as LoadKind[];
+/** For V8 to optimise what is measured. */
+const WARM_UP_CALLS = 5 * CALLS;
+/** Other programs may hold the processors for longer than a call may take by default. */
+const PATIENT = { requestTimeoutMs: 120_000 };
 const ROOMY = { maxPending: 10_000_000, maxJournalMegabytes: 100_000, namespaces: { [QUEUED_NAMESPACE]: {} } };
 
 interface Variant {
@@ -45,7 +50,10 @@ interface Served {
 }
 
 function sideOf(variant: Variant): Side {
-  return { ...variant, ...makeFolder({ provider: 'sqlite', file: 'data/database.sqlite' }, ROOMY) };
+  return {
+    ...variant,
+    ...makeFolder({ provider: 'sqlite', file: 'data/database.sqlite', statementTimeoutMs: 110_000 }, ROOMY, PATIENT),
+  };
 }
 
 async function serve({ build, folder }: Side): Promise<Served> {
@@ -132,14 +140,14 @@ async function roundsOf(kind: LoadKind, sides: readonly Side[], served: readonly
   for (let round = -1; round < ROUNDS; round += 1) {
     for (const index of turns(sides.length, round)) {
       const [side, { port, pid }] = [sides[index] as Side, served[index] as Served];
-      const scenarios = new Scenarios({ folder: side.folder, port, pid, secret: side.secret, seconds: 60 });
+      const scenarios = new Scenarios({ folder: side.folder, port, pid, secret: side.secret, seconds: 300 });
       const { cpuMicrosPerRequest } = await scenarios.load(kind, {
-        maxRequests: CALLS,
+        maxRequests: round < 0 ? WARM_UP_CALLS : CALLS,
         warmUpSeconds: 0,
         transport: side.transport,
       });
       if (kind === 'insertQueued') await callApi(port, side.secret, '/v1/data/flush', { namespace: QUEUED_NAMESPACE });
-      // The first round warms both up.
+      // The first round warms all up.
       if (round >= 0) results[index]?.push(cpuMicrosPerRequest as number);
     }
   }
@@ -167,9 +175,16 @@ async function main(): Promise<void> {
   console.log(`|---${'|---:'.repeat(2 * names.length - 1)}|`);
   for (const [what, sides] of rows) {
     const medians = sides.map(median);
-    const ratios = medians.slice(1).map((value) => (value / (medians[0] as number)).toFixed(3));
+    const ratios = sides.slice(1).map((side) => ratioText(side, sides[0] as number[]));
     console.log(`| ${[what, ...medians.map((value) => value.toFixed(1)), ...ratios].join(' | ')} |`);
   }
+}
+
+/** Each round is a ratio of its own, as its sides ran one after another. */
+function ratioText(side: readonly number[], first: readonly number[]): string {
+  const ratios = side.map((value, round) => value / (first[round] as number));
+  const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
+  return `${median(ratios).toFixed(3)} (${least.toFixed(3)} to ${most.toFixed(3)})`;
 }
 
 await main();

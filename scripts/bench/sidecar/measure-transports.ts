@@ -98,6 +98,7 @@ const WHAT: Readonly<Record<Kind, string>> = {
   find: 'find by key',
   insertDurably: 'durable insert',
 };
+/** Set for the POST of f741667, which BENCH_BEFORE may name; without it the lines compare with this build's, and say so. */
 const MOST_OF_POST: Readonly<Record<Kind, number>> = { health: 0.3, find: 0.3, insertDurably: 0.6 };
 const LEAST_PER_SECOND: Readonly<Partial<Record<Kind, number>>> = { find: 50_000, insertDurably: 18_000 };
 const MOST_OF_BEFORE = 0.75;
@@ -105,7 +106,7 @@ const MOST_OF_BEFORE = 0.75;
 export function transportTargets(figures: readonly TransportFigure[], isQuiet: boolean): Target[] {
   return figures.flatMap(({ kind, post, stream, before }) => {
     const base = before ?? post;
-    const beside = before === null ? 'POST' : "the earlier build's POST";
+    const beside = before === null ? "this build's POST" : "the earlier build's POST";
     const what = `sidecar, ${WHAT[kind]} over the stream against ${beside}: processor time a call`;
     const detail = `${stream.micros.toFixed(1)} of ${base.micros.toFixed(1)} µs`;
     const least = LEAST_PER_SECOND[kind];
@@ -137,7 +138,7 @@ export function transportSection(figures: readonly TransportFigure[]): string {
 SQLite, 64 calls under way, over 64 connections or 4 streams; medians of ${ROUNDS} rounds that take turns. Microseconds are the sidecar's
 processor time for a call, all threads together; the rates are those of a machine whose processors the load generator shares.
 
-| | POST | stream | processor time, stream against POST |
+| | POST of this build | stream | processor time, stream against this POST |
 |---|---|---|---|
 ${rows.join('\n')}
 `;
