@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.ts';
+import type { CallBounds } from '../engine/rows.ts';
 import { type JournalNote, readRequest, writeJournalNote } from './journal-notes.ts';
+import { Looks } from './looks.ts';
 
-/** Interval of looks for a request; a backup waits for several. */
-const LOOK_MS = 2000;
-const CALL_TIMEOUT_MS = 5000;
+const NOTE_TIMEOUT_MS = 5000;
 /** Longest time for applying what waits on request. */
 const FLUSH_MS = 10_000;
 /** A stop does not wait for long for a database that is away. */
@@ -25,9 +25,7 @@ export interface JournalWatchOptions {
 export class JournalWatch {
   readonly #options: JournalWatchOptions;
   #told: JournalNote | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  /** Never rejects. */
-  #look: Promise<void> | null = null;
+  readonly #looks = new Looks((bounds) => this.#look(bounds));
 
   constructor(options: JournalWatchOptions) {
     this.#options = options;
@@ -35,16 +33,13 @@ export class JournalWatch {
 
   /** Does not wait for the database. */
   begin(): void {
-    this.#timer = setInterval(() => this.#lookSoon(), LOOK_MS);
-    this.#timer.unref();
-    this.#lookSoon();
+    this.#looks.begin();
+    void this.#looks.soon();
   }
 
   /** No request is carried out after this. */
-  async end(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#look;
+  end(): Promise<void> {
+    return this.#looks.end();
   }
 
   /** The journal is closed: what waits in it now stays there until the next start. */
@@ -55,33 +50,23 @@ export class JournalWatch {
     await this.#tell(last, LAST_NOTE_TIMEOUT_MS).catch(() => {});
   }
 
-  #lookSoon(): void {
-    // The next look retries; calls report a database that is away.
-    this.#look ??= this.#lookNow()
-      .catch(() => {})
-      .finally(() => {
-        this.#look = null;
-      });
-  }
-
-  async #lookNow(): Promise<void> {
+  async #look(bounds: CallBounds): Promise<void> {
     const { engine, instance, settle, waiting } = this.#options;
     const { request: done = '' } = this.#told ?? {};
     if (this.#told?.instance !== instance()) await this.#tell({ request: done, waiting: waiting(), isRunning: true });
-    const request = await readRequest(engine, bounds());
+    const request = await readRequest(engine, bounds);
     if (request === null || request === done) return;
     const left = await settle(performance.now() + FLUSH_MS);
     await this.#tell({ request, waiting: left, isRunning: true });
   }
 
-  async #tell(state: Pick<JournalNote, 'request' | 'waiting' | 'isRunning'>, timeoutMs?: number): Promise<void> {
+  async #tell(
+    state: Pick<JournalNote, 'request' | 'waiting' | 'isRunning'>,
+    timeoutMs = NOTE_TIMEOUT_MS,
+  ): Promise<void> {
     const { engine, journal, instance } = this.#options;
     const note = { ...state, instance: instance(), box: hostname(), isForgotten: false };
-    await writeJournalNote(engine, journal, note, bounds(timeoutMs));
+    await writeJournalNote(engine, journal, note, { deadline: performance.now() + timeoutMs });
     this.#told = note;
   }
-}
-
-function bounds(timeoutMs = CALL_TIMEOUT_MS) {
-  return { deadline: performance.now() + timeoutMs };
 }

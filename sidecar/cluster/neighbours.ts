@@ -2,15 +2,13 @@ import { hostname } from 'node:os';
 import type { SidecarRow } from '../engine/cluster/cluster-calls.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
+import type { CallBounds } from '../engine/rows.ts';
 import { LOG_EVENT } from '../log-event.ts';
 import type { Instance } from '../security/instance.ts';
 import { type KeyMarks, writeKeyMarks } from './key-marks.ts';
+import { Looks } from './looks.ts';
 
 const BEAT_MS = 10_000;
-/** Interval of looks at the others: a new sidecar is known that soon. */
-const LOOK_MS = 2000;
-/** Longest wait of a start for a database that is away. */
-const FIRST_LOOK_MS = 2000;
 const BEAT_TIMEOUT_MS = 5000;
 /** A row that did not change for three beats and the time of one call: its sidecar is gone, or has lost the database. */
 const ALIVE_MS = 35_000;
@@ -59,10 +57,10 @@ export class Neighbours {
   /** Instance for which the keys are told. */
   #toldKeysOf: string | null = null;
   #url = '';
-  #timers: readonly NodeJS.Timeout[] = [];
+  #beats: NodeJS.Timeout | null = null;
   /** Never rejects. */
   #beat: Promise<void> = Promise.resolve();
-  #isLooking = false;
+  readonly #looks = new Looks((bounds) => this.#look(bounds));
   /** Monotonic milliseconds; see `knownSince`. */
   #knownSince: number;
   /** Monotonic milliseconds of the last look. */
@@ -78,16 +76,15 @@ export class Neighbours {
   }
 
   /** Reads which others there are, before this sidecar answers requests. Resolves also if the database does not answer. */
-  async lookFirst(): Promise<void> {
-    await this.#look(FIRST_LOOK_MS).catch(() => {});
+  lookFirst(): Promise<void> {
+    return this.#looks.first();
   }
 
   /** Begins to announce this sidecar; does not wait for the database. */
   begin(url: string): void {
     this.#url = url;
-    this.#timers.forEach(clearInterval);
-    this.#timers = [setInterval(() => this.#beatSoon(), BEAT_MS), setInterval(() => this.#lookSoon(), LOOK_MS)];
-    for (const timer of this.#timers) timer.unref();
+    this.#beats ??= setInterval(() => this.#beatSoon(), BEAT_MS).unref();
+    this.#looks.begin();
     this.#beatSoon();
   }
 
@@ -142,8 +139,10 @@ export class Neighbours {
 
   /** Takes the row away: this sidecar is gone in order. */
   async stop(): Promise<void> {
-    if (this.#timers.length === 0) return;
-    this.#timers.forEach(clearInterval);
+    if (this.#beats === null) return;
+    clearInterval(this.#beats);
+    this.#beats = null;
+    void this.#looks.end();
     await this.#beat;
     const seenAt = this.#written?.at(-1);
     if (seenAt === undefined) return;
@@ -161,19 +160,9 @@ export class Neighbours {
     this.#beat = this.#beat.then(() => this.#beatNow()).catch(() => {});
   }
 
-  #lookSoon(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    this.#look(BEAT_TIMEOUT_MS)
-      .catch(() => {})
-      .finally(() => {
-        this.#isLooking = false;
-      });
-  }
-
-  async #look(timeoutMs: number): Promise<readonly SidecarRow[]> {
+  async #look(bounds: CallBounds): Promise<readonly SidecarRow[]> {
     const startedAt = this.#monotonic();
-    const rows = await this.#options.engine.cluster.listSidecars(this.#bounds(timeoutMs));
+    const rows = await this.#options.engine.cluster.listSidecars(bounds);
     this.#lookedAt = startedAt;
     this.#note(rows);
     return rows;
@@ -181,7 +170,7 @@ export class Neighbours {
 
   async #beatNow(): Promise<void> {
     const { cluster, leases } = this.#options.engine;
-    const rows = await this.#look(BEAT_TIMEOUT_MS);
+    const rows = await this.#look(this.#bounds());
     let own = rows.find(({ instance }) => instance === this.instance);
     if (own !== undefined && this.#written !== null && !this.#written.includes(own.seenAt)) {
       this.#renew(own);
@@ -264,8 +253,8 @@ export class Neighbours {
     return (this.#options.monotonicNow ?? (() => performance.now()))();
   }
 
-  #bounds(timeoutMs = BEAT_TIMEOUT_MS) {
-    return { deadline: performance.now() + timeoutMs };
+  #bounds(): CallBounds {
+    return { deadline: performance.now() + BEAT_TIMEOUT_MS };
   }
 }
 

@@ -1,10 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import type { EngineLog } from '../engine/log.ts';
-
-const LOOK_MS = 2000;
-const LOOK_TIMEOUT_MS = 5000;
-/** Longest wait of a start for a database that is away. */
-const FIRST_LOOK_MS = 2000;
+import type { CallBounds } from '../engine/rows.ts';
+import { Looks } from './looks.ts';
 
 export interface RevocationsOptions {
   readonly engine: Pick<Engine, 'cluster'>;
@@ -20,9 +17,7 @@ export interface RevocationsOptions {
 export class Revocations {
   readonly #options: RevocationsOptions;
   readonly #revoked = new Set<string>();
-  #timer: NodeJS.Timeout | null = null;
-  /** Never rejects. */
-  #look: Promise<void> | null = null;
+  readonly #looks = new Looks((bounds) => this.#look(bounds));
 
   constructor(options: RevocationsOptions) {
     this.#options = options;
@@ -33,30 +28,16 @@ export class Revocations {
   }
 
   /** Resolves after the first look, also if it failed. */
-  async begin(): Promise<void> {
-    this.#timer = setInterval(() => void this.#lookSoon(LOOK_TIMEOUT_MS), LOOK_MS);
-    this.#timer.unref();
-    await this.#lookSoon(FIRST_LOOK_MS);
+  begin(): Promise<void> {
+    this.#looks.begin();
+    return this.#looks.first();
   }
 
-  async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#look;
+  stop(): Promise<void> {
+    return this.#looks.end();
   }
 
-  /** Joins a look that still runs. */
-  #lookSoon(timeoutMs: number): Promise<void> {
-    this.#look ??= this.#lookNow(timeoutMs)
-      // The next look retries; calls report a database that is away.
-      .catch(() => {})
-      .finally(() => {
-        this.#look = null;
-      });
-    return this.#look;
-  }
-
-  async #lookNow(timeoutMs: number): Promise<void> {
-    const bounds = { deadline: performance.now() + timeoutMs };
+  async #look(bounds: CallBounds): Promise<void> {
     for (const { kid, revokedAt } of await this.#options.engine.cluster.listRevoked(bounds)) {
       if (this.#revoked.has(kid)) continue;
       this.#revoked.add(kid);
