@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EngineName } from '#scripts/servers/start-servers.ts';
+import { casesInOrder } from '#support/cases-in-order.ts';
 import type { Answer } from '../support/signed-client.ts';
 import {
   declareTables,
@@ -34,7 +35,8 @@ export function describeServerFaults(engine: EngineName): void {
     }, 90_000);
   });
 
-  describe('a server that fails while the sidecar runs', () => {
+  describe('a server that fails while the sidecar runs', { timeout: 120_000 }, () => {
+    const { afterAll, beforeAll, it } = casesInOrder();
     let world: FaultWorld;
     beforeAll(async () => {
       world = await openWorld(engine);
@@ -119,7 +121,7 @@ export function describeServerFaults(engine: EngineName): void {
       }
       await clients;
       expect(await balances(world)).toEqual(expectedBalances());
-    }, 120_000);
+    });
   });
 }
 
