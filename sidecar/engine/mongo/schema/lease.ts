@@ -29,6 +29,9 @@ const BEAT_MS = 2000;
 /** A sidecar without operations for this long leaves the list, so that no change waits for it. */
 const IDLE_MS = 30_000;
 const REFRESH_TIMEOUT_MS = 2000;
+/** Operations share a look: it must end, with its reason, within the time of one that waits for it. A server needs some time for it. */
+const LOOK_SHARE = 0.75;
+const SHORTEST_LOOK_MS = 500;
 /** A change that is announced for this long, without a lock, has no sidecar any more. */
 const REPAIR_AFTER_MS = 2000;
 const ASK_AGAIN_MS = 25;
@@ -200,8 +203,8 @@ export class SchemaLease implements Others {
 
   /** Registers first, so that a change announced after this look waits for this sidecar. */
   #look(): Promise<void> {
-    const bounds = { deadline: performance.now() + REFRESH_TIMEOUT_MS };
-    return this.#options.run(bounds, async (work) => {
+    const lookMs = Math.min(REFRESH_TIMEOUT_MS, Math.max(SHORTEST_LOOK_MS, LOOK_SHARE * this.#options.callMs));
+    return this.#options.run({ deadline: performance.now() + lookMs }, async (work) => {
       if (this.#beatAt < performance.now() - BEAT_MS) await work.look(() => this.#beat(work));
       const begunAt = performance.now();
       const projection = { revision: 1, 'changing.token': 1 };
