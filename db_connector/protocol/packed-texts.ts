@@ -23,17 +23,11 @@ export function packTexts(texts: readonly string[]): string {
 /** Null if it is no packed text. */
 export function unpackTexts(packed: string): string[] | null {
   const headEnd = packed.indexOf('\n');
-  const lengths = headEnd < 0 ? null : lengthsIn(packed.slice(0, headEnd));
-  if (lengths === null) return null;
+  const ends = headEnd < 0 ? null : endsIn(packed.slice(0, headEnd), headEnd + 1, packed.length);
+  if (ends === null) return null;
   const texts: string[] = [];
-  let at = headEnd + 1;
-  for (let index = 0; index < lengths.length; index += 1) {
-    const next = at + Number(lengths[index]);
-    if (next > packed.length) return null;
-    texts.push(packed.slice(at, next));
-    at = next;
-  }
-  return at === packed.length ? texts : null;
+  for (let index = 1; index < ends.length; index += 1) texts.push(packed.slice(ends[index - 1], ends[index]));
+  return texts;
 }
 
 /**
@@ -55,22 +49,23 @@ export function packBytes(texts: readonly string[], scratch: Scratch): Buffer {
 /** Null if they are no packed texts. A script that keeps one of the texts does not keep the others alive. */
 export function unpackBytes(packed: Buffer): string[] | null {
   const headEnd = packed.indexOf(LINE_FEED);
-  if (headEnd < 0) return null;
-  const lengths = lengthsIn(packed.toString('latin1', 0, headEnd));
-  if (lengths === null) return null;
+  const ends = headEnd < 0 ? null : endsIn(packed.toString('latin1', 0, headEnd), headEnd + 1, packed.length);
+  if (ends === null) return null;
   const texts: string[] = [];
-  let at = headEnd + 1;
-  for (let index = 0; index < lengths.length; index += 1) {
-    const next = at + Number(lengths[index]);
-    if (next > packed.length) return null;
-    texts.push(packed.toString('utf8', at, next));
-    at = next;
-  }
-  return at === packed.length ? texts : null;
+  for (let index = 1; index < ends.length; index += 1)
+    texts.push(packed.toString('utf8', ends[index - 1], ends[index]));
+  return texts;
 }
 
-/** Digits of each length; null if the head holds anything else. */
-function lengthsIn(head: string): readonly string[] | null {
+/** Where the first text begins, then where each ends; null if the head holds anything but lengths that fill the rest. */
+function endsIn(head: string, first: number, length: number): number[] | null {
   if (!LENGTHS.test(head)) return null;
-  return head === '' ? [] : head.split(',');
+  const lengths = head === '' ? [] : head.split(',');
+  const ends = [first];
+  let end = first;
+  for (let index = 0; index < lengths.length; index += 1) {
+    end += Number(lengths[index]);
+    ends.push(end);
+  }
+  return end === length ? ends : null;
 }
