@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { type AttackedSidecar, askUntilAnswered, attackedSidecar, expectEnd, expectServed } from './attack-world.ts';
+import { OwnTime } from './own-time.ts';
 
 const STATEMENT_MS = 2000;
 /** A call of SQLite's own function that takes minutes and cannot be interrupted. */
@@ -37,8 +38,13 @@ it('a reader that never comes back is replaced, and the stop ends by force', { t
   expect(attacks.map(({ code }) => code)).toEqual(Array(3).fill('database_timeout'));
   await expect.poll(replacements, { timeout: 20_000 }).toBe(4);
   const things = { namespace: 'game', table: 'things' };
-  const answers = await Promise.all(Array.from({ length: 9 }, () => askUntilAnswered(sidecar.client, 'find', things)));
-  expect(answers.map(({ status }) => status)).toEqual(Array(9).fill(200));
+  const time = new OwnTime(sidecar.pid);
+  onTestFinished(() => time.stop());
+  const { ownMs } = await time.of(async () => {
+    const finds = Array.from({ length: 9 }, () => askUntilAnswered(sidecar.client, 'find', things));
+    expect((await Promise.all(finds)).map(({ status }) => status)).toEqual(Array(9).fill(200));
+  });
+  expect(ownMs).toBeLessThan(STATEMENT_MS);
 
   await expectEnd(sidecar, async () => {
     const ended = once(sidecar.child, 'exit');
