@@ -34,7 +34,7 @@ const STREAM_CONNECTOR_TESTS = [
 ];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
-/** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. One after another. */
+/** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. Two at a time. */
 const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 /** Suites of the contract with each call at a random one of three sidecars, on a cluster that lasts as long as the file. */
 const CLUSTER_CONTRACT_TESTS = ['test/cluster/contract.test.ts'];
@@ -61,7 +61,7 @@ const differential = {
 };
 
 /** Projects of one group run side by side, the groups one after another. */
-const WAITING = { maxWorkers: 5, sequence: { groupOrder: 1 } };
+const WAITING = { maxWorkers: 6, sequence: { groupOrder: 1 } };
 
 /** The contract suite on one engine. */
 function contractOn(engine: TestedEngine) {
@@ -84,7 +84,8 @@ export default defineConfig({
   plugins: [BUILT_THREADS],
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than processors: servers and programs of the tests leave a worker waiting for a third of its time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
@@ -185,7 +186,7 @@ export default defineConfig({
           name: 'cluster',
           include: CLUSTER_TESTS,
           exclude: [...CLUSTER_CONTRACT_TESTS, ...excludedTests],
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
           isolate: false,
           testTimeout: 90_000,
@@ -199,7 +200,7 @@ export default defineConfig({
           include: CLUSTER_CONTRACT_TESTS,
           exclude: excludedTests,
           provide: { engine: 'mysql', differential },
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
           testTimeout: 90_000,
           globalSetup: PROGRAMS,
