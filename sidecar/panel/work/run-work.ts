@@ -19,8 +19,13 @@ export interface WorkOptions {
   readonly onProgress?: Report;
 }
 
+/** A thread costs as much processor time as many tasks, and those of an install, update or backup follow each other. */
+const IDLE_MS = 5000;
+let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | null = null;
+
 /**
- * Runs a task of `tasks.ts` in a thread of its own and of low priority, for work that reads or writes many files.
+ * Runs a task of `tasks.ts` in a thread of low priority that runs nothing else meanwhile, for work that reads or writes many
+ * files. The thread of a task that has succeeded waits some seconds for the next one.
  *
  * @throws PanelError or Error of the task; the reason of the signal
  */
@@ -30,8 +35,7 @@ export async function runWork<Name extends keyof Tasks>(
   { signal, onProgress }: WorkOptions = {},
 ): Promise<OutputOf<Name>> {
   signal?.throwIfAborted();
-  const workerData: ThreadWork = { name, input };
-  const worker = new Worker(WORKER_URL, { workerData, name: `panel-${name}`, resourceLimits: RESOURCE_LIMITS });
+  const worker = takeThread();
   const { promise, resolve, reject } = Promise.withResolvers<OutputOf<Name>>();
   const onAbort = () => reject(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -43,11 +47,49 @@ export async function runWork<Name extends keyof Tasks>(
   worker.on('error', reject);
   worker.on('exit', () => reject(new Error(`the thread for ${name} ended early`)));
   try {
-    return await promise;
+    const work: ThreadWork = { name, input };
+    worker.postMessage(work);
+    const output = await promise;
+    keepThread(worker);
+    return output;
+  } catch (error) {
+    await worker.terminate();
+    throw error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
-    await worker.terminate();
   }
+}
+
+function takeThread(): Worker {
+  if (idle === null) return new Worker(WORKER_URL, { name: 'panel-work', resourceLimits: RESOURCE_LIMITS });
+  const { worker, timer } = idle;
+  idle = null;
+  clearTimeout(timer);
+  forget(worker);
+  worker.ref();
+  return worker;
+}
+
+/** Keeps one thread only, as tasks at the same time are rare. An idle thread does not hold the process. */
+function keepThread(worker: Worker): void {
+  const end = () => {
+    if (idle?.worker === worker) idle = null;
+    void worker.terminate();
+  };
+  forget(worker);
+  if (idle !== null) {
+    end();
+    return;
+  }
+  worker.on('error', end);
+  worker.on('exit', end);
+  worker.unref();
+  idle = { worker, timer: setTimeout(end, IDLE_MS).unref() };
+}
+
+/** Node.js has listeners of its own, for other events, which must stay. */
+function forget(worker: Worker): void {
+  for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event);
 }
 
 function errorOf(message: Extract<FromThread, { type: 'refused' | 'failed' }>): Error {

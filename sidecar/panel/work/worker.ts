@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { LOWEST, lowerThreadPriority } from '#sidecar/lower-priority.ts';
 import { PanelError } from '../panel-error.ts';
 import type { FromThread, Task, ThreadWork } from './task.ts';
@@ -15,10 +15,12 @@ async function run({ name, input }: ThreadWork): Promise<void> {
 
 // The API goes first.
 lowerThreadPriority(LOWEST);
-run(workerData as ThreadWork).catch((error: unknown) => {
-  if (error instanceof PanelError) send({ type: 'refused', key: error.key, details: error.details });
-  else {
-    const { message, code } = error as NodeJS.ErrnoException;
-    send({ type: 'failed', message, code: code ?? null });
-  }
+parentPort?.on('message', (work: ThreadWork) => {
+  run(work).catch((error: unknown) => {
+    if (error instanceof PanelError) send({ type: 'refused', key: error.key, details: error.details });
+    else {
+      const { message, code } = error as NodeJS.ErrnoException;
+      send({ type: 'failed', message, code: code ?? null });
+    }
+  });
 });
