@@ -138,16 +138,16 @@ async function bundleConnector(root: string, folder: string): Promise<string[]> 
   return [...new Set(packages.flat())].sort();
 }
 
+/** Each sidecar starts several: in one file, without what it shares with the program but does not use. */
+export function bundleSqliteWorker(root: string, folder: string, options: BuildOptions = {}): Promise<string[]> {
+  const entryPoints = { 'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts' };
+  return bundle(root, folder, entryPoints, { plugins: [atFirstUse(/^node:(crypto|fs)$/)], ...options });
+}
+
 /** @param more entries beside those of the sidecar and its threads */
 export async function bundleSidecar(root: string, folder: string, more: Record<string, string>): Promise<string[]> {
   const packages = [
-    // Each sidecar starts several: in one file, without what it shares with the program but does not use.
-    await bundle(
-      root,
-      folder,
-      { 'sqlite-worker': 'sidecar/engine/sqlite/worker/worker.ts' },
-      { plugins: [atFirstUse(/^node:(crypto|fs)$/)] },
-    ),
+    await bundleSqliteWorker(root, folder),
     // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
     await bundle(
       root,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { hashInputs } from '#scripts/build/input-hash.ts';
-import { bundleSidecar } from '#scripts/build/programs.ts';
+import { bundleSidecar, bundleSqliteWorker } from '#scripts/build/programs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, '.cache/sidecar');
@@ -13,9 +13,9 @@ const PROGRAMS = {
   keeper: 'sidecar/keeper/main.ts',
   'quick-keeper': 'test/panel/support/quick-keeper.ts',
 };
-/** Files that start a thread, and the program of that. */
+/** Files that start a thread, and the program of that. A thread of SQLite is kept for the next database (`kept-thread.ts`). */
 const STARTERS = {
-  '/sidecar/engine/sqlite/worker/thread.ts': 'sqlite-worker.js',
+  '/sidecar/engine/sqlite/worker/thread.ts': 'sqlite-worker.cjs',
   '/sidecar/panel/work/run-work.ts': 'panel-worker.js',
 };
 
@@ -34,6 +34,7 @@ export async function setup(): Promise<void> {
   removeOld();
   const fresh = `${folder}.${process.pid}`;
   await bundleSidecar(ROOT, fresh, PROGRAMS);
+  await bundleSqliteWorker(ROOT, fresh, { format: 'cjs', banner: {}, outExtension: { '.js': '.cjs' } });
   try {
     renameSync(fresh, folder);
   } catch {
@@ -58,6 +59,9 @@ export const BUILT_THREADS = {
     const found = Object.entries(STARTERS).find(([file]) => id.endsWith(file));
     if (found === undefined) return undefined;
     // Vitest keeps the result over runs: the folder of this run must not be in it.
-    return code.replace("'./worker.ts'", `process.env.TEST_SIDECAR_URL + ${JSON.stringify(`/${found[1]}`)}`);
+    const starter = found[1].endsWith('.cjs')
+      ? code.replace("'node:worker_threads'", "'#support/kept-thread.ts'")
+      : code;
+    return starter.replace("'./worker.ts'", `process.env.TEST_SIDECAR_URL + ${JSON.stringify(`/${found[1]}`)}`);
   },
 };

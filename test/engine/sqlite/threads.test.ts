@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { itIf } from '#support/it-if.ts';
+import { endKeptThreads } from '#support/kept-thread.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bodies, declareNotes, insertNote, openSqlite, within } from './world.ts';
 
@@ -18,6 +19,8 @@ function threads(): string[] {
     }
   });
 }
+
+beforeEach(endKeptThreads);
 
 itIf(whyNot, 'the work of a start needs one thread, and the first find of rows another', async () => {
   const before = new Set(threads());
@@ -49,4 +52,22 @@ itIf(whyNot, 'a read of its own does not wait for a write', async () => {
   expect(sidecars).toEqual([]);
   expect(threads().filter((id) => !before.has(id))).toHaveLength(2);
   await engine.close();
+});
+
+itIf(whyNot, 'threads that closed in order serve the next database of a test, and others end', async () => {
+  const before = new Set(threads());
+  const own = () => threads().filter((id) => !before.has(id));
+  const filled = async (name: string) => {
+    const { engine } = await openSqlite(join(testFolder(), 'game.sqlite'), 2);
+    const target = await declareNotes(engine);
+    await insertNote(engine, target, name);
+    expect(await bodies(engine, target)).toEqual([name]);
+    await engine.close();
+    return own();
+  };
+  const first = await filled('first');
+  expect(first).toHaveLength(2);
+  expect(await filled('second')).toEqual(first);
+  await endKeptThreads();
+  expect(own()).toEqual([]);
 });
