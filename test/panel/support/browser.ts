@@ -10,6 +10,23 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** A busy machine stalls. */
 const PATIENCE_MS = 30_000;
 
+/**
+ * Not in the tests' browser. The last such switch counts: the first lines are what Playwright turns off on Linux. The last line is
+ * two pages of the address bar, which Chromium loads for each window, in a process of their own: nearly half of all its work.
+ */
+const FEATURES_OFF = [
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades', 'LensOverlay'],
+  ...['HttpsFirstBalancedModeAutoEnable', 'MediaRouter', 'PaintHolding', 'ThirdPartyStoragePartitioning', 'AimEnabled'],
+  ...['AvoidCorsURLLoaderRestartOnRedirect', 'OptimizationHints', 'NetworkTimeServiceQuerying', 'PreconnectToSearch'],
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+];
+const SWITCHES = [
+  // Chromium's own sandbox cannot be had by root in a container.
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  `--disable-features=${FEATURES_OFF.join(',')}`,
+];
+
 /** null if there is a browser, else the reason why not: `describeIf(why, 'pages', …)`. */
 export async function whyNoBrowser(): Promise<string | null> {
   try {
@@ -42,10 +59,7 @@ export class TestBrowser {
 
   static async start(): Promise<TestBrowser> {
     const executablePath = await provideChromium(() => {});
-    // Chromium's own sandbox cannot be had by root in a container.
-    return new TestBrowser(
-      await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] }),
-    );
+    return new TestBrowser(await chromium.launch({ executablePath, args: SWITCHES }));
   }
 
   /** A visitor: nobody is signed in. */
