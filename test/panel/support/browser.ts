@@ -119,8 +119,8 @@ interface Finding {
 
 /** Serious findings of axe, in words: empty is good. */
 async function axeFindings(page: Page): Promise<string[]> {
-  // By the debugger's protocol, so that the page's policy has no say.
-  await page.evaluate(AXE);
+  // By the debugger's protocol, so that the page's policy has no say. Once for a document, until it is loaded again.
+  if (!(await page.evaluate("typeof axe === 'object'"))) await page.evaluate(AXE);
   const findings = (await page.evaluate('axe.run(document).then(({ violations }) => violations)')) as Finding[];
   return findings
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
