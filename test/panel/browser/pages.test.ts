@@ -39,6 +39,7 @@ describeIf(why, 'every page', () => {
   let panel: TestPanel;
   let browser: TestBrowser;
   let page: Page;
+  let phone: Page;
 
   beforeAll(async () => {
     panel = await startTestPanel({ settings: { backend: 'command', bundles: ['chat', 'garage'] } });
@@ -48,8 +49,11 @@ describeIf(why, 'every page', () => {
     browser = await TestBrowser.start();
     page = await browser.visit(panel.address, { width: 390 });
     const session = owner.cookies.get('panel-session') as string;
-    await page.context().addCookies([{ name: 'panel-session', value: session, url: panel.address }]);
+    const cookie = { name: 'panel-session', value: session, url: panel.address };
+    await page.context().addCookies([cookie]);
     await page.reload();
+    phone = await browser.visit(panel.address, { width: 390, touch: true });
+    await phone.context().addCookies([cookie]);
   });
 
   afterAll(async () => {
@@ -74,14 +78,11 @@ describeIf(why, 'every page', () => {
     ...['overview', 'bundles', 'logs', 'settings', 'accounts', 'updates', 'backups'],
     ...['database', 'database/queue'],
   ])('has nothing to press that is too small for a finger: %s', async (place) => {
-    const phone = await browser.visit(panel.address, { width: 390, touch: true });
-    await phone.context().addCookies(await page.context().cookies());
     await phone.goto(`${panel.address}/#/${place}`);
     await phone.reload();
     await expect.poll(() => phone.getByRole('heading', { level: 1 }).count()).toBe(1);
     await expect.poll(() => phone.locator('main .loading').count()).toBe(0);
     expect(await phone.evaluate(LOW_CONTROLS)).toEqual([]);
-    await phone.close();
   });
 
   it('asks no other host, and breaks no policy', () => {
