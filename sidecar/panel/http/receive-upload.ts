@@ -131,10 +131,12 @@ class UploadForm {
 /** Ends a body that comes too slowly. */
 export function watchPace(request: IncomingMessage): NodeJS.Timeout {
   const startedAt = performance.now();
-  const before = request.socket.bytesRead;
+  // A pipeline that fails takes the socket from its request (Node.js).
+  const { socket } = request;
+  const before = socket.bytesRead;
   return setInterval(() => {
     const ms = performance.now() - startedAt;
-    const bytes = request.socket.bytesRead - before;
+    const bytes = socket.bytesRead - before;
     if (ms > GRACE_MS && bytes < (ms / 1000) * MIN_BYTES_PER_SECOND) request.destroy(new Error('too slow'));
   }, LOOK_MS).unref();
 }

@@ -1,4 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchPace } from '#panel/http/receive-upload.ts';
 
@@ -26,4 +28,13 @@ it.each([
   ['16 KiB', 16_384, null],
 ])('an upload of %s a second', (_what, bytesPerSecond, cutAt) => {
   expect(cutOffAfter(bytesPerSecond)).toBe(cutAt);
+});
+
+it('a body that is refused has lost its connection, while its file is being closed', async () => {
+  const request = new IncomingMessage(new Socket());
+  const timer = watchPace(request);
+  const refused = pipeline(request, async () => Promise.reject(new Error('no')));
+  await expect(refused).rejects.toThrow('no');
+  vi.advanceTimersByTime(10_000);
+  clearInterval(timer);
 });
