@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { satisfies } from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
 import { isInside } from '../config/first-start.ts';
 import { loadConfig, readConfigFile } from '../config/load-config.ts';
 import { REPLACED_FOLDER } from '../program-folder.ts';

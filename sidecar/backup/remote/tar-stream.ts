@@ -1,4 +1,4 @@
-import { Header } from 'tar';
+import { Header } from 'tar/header';
 import { MoveRefused } from '../../moving/report.ts';
 
 const BLOCK = 512;
