@@ -166,7 +166,6 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
   ]);
   const connections = new Connections(maxConnections(), options.log, parts.monotonicNow);
   const database = new DatabaseCheck(options.engine);
-  const shared = neighbours && new SharedNonces({ ...api, ...parts, neighbours });
   const operations = createOperations({
     ...parts,
     ...{ authenticator, keyLimit, admission: new Admission(), log: options.log },
@@ -179,8 +178,7 @@ function buildApp(options: ApiOptions, parts: Parts): BuiltApp {
         backup: () => options.backup?.health(),
       }),
     },
-    ...(neighbours && { expiryNow: () => neighbours.expiryNow }),
-    ...(shared && { sharedNonce: (envelope) => shared.of(envelope) }),
+    ...(neighbours && { neighbours, sharedNonces: new SharedNonces({ ...api, ...parts, neighbours }) }),
     onAnswered: reporterOf(metrics, new RequestLog(options.log, parts.monotonicNow), options.watch),
   });
   const transport = {

@@ -48,10 +48,15 @@ export interface RunOptions {
   readonly requestTimeoutMs: number;
   readonly now: () => number;
   readonly monotonicNow: () => number;
-  /** Epoch milliseconds by which idempotency records have expired; default `now`. */
-  readonly expiryNow?: () => number;
-  /** Nonce to record with what the request changes, if other sidecars accept it too. @throws ApiError */
-  sharedNonce?(envelope: RequestEnvelope): CallContext['sharedNonce'];
+  /** Left out if this sidecar is not announced. */
+  readonly neighbours?: {
+    /** Epoch milliseconds by which idempotency records have expired. */
+    readonly expiryNow: number;
+  };
+  readonly sharedNonces?: {
+    /** Nonce to record with what the request changes, if other sidecars accept it too. @throws ApiError */
+    of(envelope: RequestEnvelope): CallContext['sharedNonce'];
+  };
   onAnswered(call: AnsweredCall): void;
 }
 
@@ -193,14 +198,14 @@ export class Call<Op extends OperationName> {
     const payload = parsePayload(name, parsePayloadText(envelope.payload));
     this.#payload = payload;
     checkPermission(name, payload, key);
-    const sharedNonce = OPERATIONS[name].isRead ? null : (options.sharedNonce?.(envelope) ?? null);
+    const sharedNonce = OPERATIONS[name].isRead ? null : (options.sharedNonces?.of(envelope) ?? null);
     return options.handlers[name](payload, {
       text: envelope.payload,
       kid: key.kid,
       allowUnfilteredWrites: key.allowUnfilteredWrites,
       deadline: this.#deadline,
       now: options.now(),
-      ...(options.expiryNow && { expiryNow: options.expiryNow() }),
+      ...(options.neighbours && { expiryNow: options.neighbours.expiryNow }),
       timing: this.#timing,
       sharedNonce,
     });
