@@ -7,7 +7,7 @@ import { claimOf } from './compile-entries.ts';
 import { Drains } from './drains.ts';
 import { Halting } from './halting.ts';
 import { Pause } from './journal/clock.ts';
-import type { PendingEntry } from './journal/entries.ts';
+import { acknowledgement, type PendingEntry } from './journal/entries.ts';
 import { JournalPlace } from './journal-place.ts';
 import type { LetterCount } from './letter-count.ts';
 import { type EnteringWrite, QueueLetters } from './queue-letters.ts';
@@ -157,7 +157,7 @@ export class NamespaceQueue {
     const { position } = entry;
     const { kid, op, payload, time, key } = write;
     const letterId = journal.idOf(position);
-    const answer = journal.answerOf(position, pending);
+    const answer = acknowledgement(letterId, pending);
     const claim = key && claimOf({ kid, namespace: this.namespace, time, key }, answer, this.#world.expiryNow);
     const compiled = work && {
       ...{ position, letterId, isRetry: false, kid, op, payload, time, work },

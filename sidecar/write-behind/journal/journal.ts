@@ -122,11 +122,6 @@ export class Journal {
     return `${this.id}-${position}`;
   }
 
-  /** The acknowledgement itself. */
-  answerOf(position: number, pending: number): string {
-    return acknowledgement(this.idOf(position), pending);
-  }
-
   /**
    * Resolves when the entry is durable; entries get their positions in the order of the calls.
    * @throws ApiError `write_buffer_unavailable`: it was not accepted, or (the flush failed) the outcome is unknown
@@ -160,7 +155,7 @@ export class Journal {
   recall(slot: KeySlot): RecalledKey | null {
     const known = this.#keys.find(slot, this.#options.clock.now());
     if (known === null) return null;
-    return { isSame: known.isSame, answer: known.answer ?? this.answerOf(known.position, known.pending) };
+    return { isSame: known.isSame, answer: known.answer ?? acknowledgement(this.idOf(known.position), known.pending) };
   }
 
   /** Remembers the answer of a write that ran live. Not flushed: a crash may lose it. */

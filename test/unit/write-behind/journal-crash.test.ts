@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { NewEntry, PendingEntry } from '#sidecar/write-behind/journal/entries.ts';
+import { acknowledgement, type NewEntry, type PendingEntry } from '#sidecar/write-behind/journal/entries.ts';
 import type { Journal, OpenedJournal } from '#sidecar/write-behind/journal/journal.ts';
 import type { DiskFault } from '#support/simulated-disk.ts';
 import { entryOf, JournalWorld, quiet } from './journal-world.ts';
@@ -190,7 +190,7 @@ class Story {
 
   #judgeKey(journal: Journal, { entry, place }: Appended): void {
     if (entry.key === null || entry.key.expiresAt <= this.world.clock.now()) return;
-    const answer = journal.answerOf((place as PendingEntry).position, entry.pending);
+    const answer = acknowledgement(journal.idOf((place as PendingEntry).position), entry.pending);
     const slot = { ...entry.key, kid: entry.kid, namespace: entry.namespace };
     expect(journal.recall(slot)).toEqual({ isSame: true, answer });
     expect(journal.recall({ ...slot, fingerprint: 'another' })?.isSame).toBe(false);
