@@ -13,8 +13,6 @@ import type { ApplyAnswer, ApplyCall, QueueStep, QueueWork } from '../worker/mes
 import { CallStatements, type NewCall, newCall, type StatementBook } from '../worker/pending-call.ts';
 import { compileQueued, compileWrite } from '../write-sql.ts';
 
-type ApplyBody = Pick<ApplyCall, 'kind' | 'owner' | 'first' | 'last' | 'knownTo' | 'batch'>;
-
 export interface ApplyPort {
   readonly book: StatementBook;
   /** The writer. */
@@ -27,19 +25,18 @@ export async function applyQueue(
   batch: QueueBatch,
   bounds: CallBounds,
 ): Promise<readonly DeadLetter[]> {
-  const works = worksOf(batch.entries);
+  const { namespace, entries } = batch;
+  const works = worksOf(entries);
   if (works !== null) {
-    const answer = await send(port, batch, bounds, (compile) => ({
-      mode: 'whole',
-      works: works.map(compile),
-      claims: batch.entries.flatMap(({ claim }) => claim ?? []),
-    }));
+    const statements = new CallStatements(port.book);
+    const compiled = works.map((work) => compile(work, statements));
+    const claims = entries.flatMap(({ claim }) => claim ?? []);
+    const answer = await send(port, batch, { mode: 'whole', works: compiled, claims }, statements, bounds);
     if (answer.outcome === 'applied') return answer.letters;
   }
-  const answer = await send(port, batch, bounds, (compile) => ({
-    mode: 'each',
-    steps: batch.entries.map((entry) => stepOf(batch.namespace, entry, compile)),
-  }));
+  const statements = new CallStatements(port.book);
+  const steps = entries.map((entry) => stepOf(namespace, entry, statements));
+  const answer = await send(port, batch, { mode: 'each', steps }, statements, bounds);
   if (answer.outcome !== 'applied') throw new Error('a batch that is done entry by entry was refused');
   return answer.letters;
 }
@@ -50,39 +47,37 @@ function worksOf(entries: readonly QueuedEntry[]): (QueuedWork | QueuedBatch)[] 
   return unitsOf(entries).flatMap(({ work }) => (isCompiled(work) ? [work] : []));
 }
 
-type Compile = (work: QueuedWork | QueuedBatch) => QueueWork;
-
 async function send(
-  port: ApplyPort,
+  { writer }: ApplyPort,
   { namespace, journal, token, entries, knownTo }: QueueBatch,
+  batch: ApplyCall['batch'],
+  statements: CallStatements,
   { deadline }: CallBounds,
-  batchOf: (compile: Compile) => ApplyBody['batch'],
 ): Promise<Exclude<ApplyAnswer, { outcome: 'lost' | 'moved' }>> {
-  const statements = new CallStatements(port.book);
-  const compile: Compile = (work) => {
-    if (!('write' in work)) return compileBatch(worksOfBatch(work), statements);
-    const { target, write } = work;
-    const compiled = compileQueued(target, write, statements);
-    return { namespace: target.namespace, revision: target.revision, work: compiled };
-  };
-  const body: ApplyBody = {
-    kind: 'apply',
+  const body = {
+    kind: 'apply' as const,
     owner: { namespace, journal, token },
     first: entries[0]?.position ?? 0,
     last: entries.at(-1)?.position ?? 0,
     knownTo: knownTo ?? Number.POSITIVE_INFINITY,
-    batch: batchOf(compile),
+    batch,
   };
-  const answer = (await port.writer.write(newCall(body, { deadline }, statements.used))) as ApplyAnswer;
+  const answer = (await writer.write(newCall(body, { deadline }, statements.used))) as ApplyAnswer;
   if (answer.outcome === 'lost') throw new QueueLostError(namespace);
   if (answer.outcome === 'moved') throw new QueueMovedError(namespace);
   return answer;
 }
 
-function stepOf(namespace: string, entry: QueuedEntry, compile: Compile): QueueStep {
+function compile(work: QueuedWork | QueuedBatch, statements: CallStatements): QueueWork {
+  if (!('write' in work)) return compileBatch(worksOfBatch(work), statements);
+  const { target, write } = work;
+  return { namespace: target.namespace, revision: target.revision, work: compileQueued(target, write, statements) };
+}
+
+function stepOf(namespace: string, entry: QueuedEntry, statements: CallStatements): QueueStep {
   const { position, letterId: id, kid, op, payload, time, work } = entry;
   const letter = { id, namespace, kid, op, payload, time };
-  const step = isCompiled(work) ? compile(work) : { code: work.code, message: work.message };
+  const step = isCompiled(work) ? compile(work, statements) : { code: work.code, message: work.message };
   return { position, letter, retried: retriedLetter(entry), claim: entry.claim ?? null, work: step };
 }
 
