@@ -51,6 +51,7 @@ interface Sighting {
 /** This sidecar's own row among the sidecars of the database, written every 10 s, and what it sees of the others. */
 export class Neighbours {
   readonly #options: NeighboursOptions;
+  readonly #monotonicNow: () => number;
   readonly #seen = new Map<string, Sighting>();
   /** Times that this process has tried to write; null before the first. */
   #written: number[] | null = null;
@@ -72,7 +73,8 @@ export class Neighbours {
 
   constructor(options: NeighboursOptions) {
     this.#options = options;
-    this.#knownSince = this.#monotonic();
+    this.#monotonicNow = options.monotonicNow ?? (() => performance.now());
+    this.#knownSince = this.#monotonicNow();
   }
 
   /** Reads which others there are, before this sidecar answers requests. Resolves also if the database does not answer. */
@@ -100,7 +102,7 @@ export class Neighbours {
 
   /** Others as they were seen last, sorted by instance. */
   others(): Neighbour[] {
-    const now = this.#monotonic();
+    const now = this.#monotonicNow();
     return [...this.#seen.values()]
       .filter(({ row }) => row.instance !== this.instance)
       .map(({ row, since }) => ({ ...row, isAlive: now - since < ALIVE_MS }));
@@ -111,7 +113,7 @@ export class Neighbours {
    * stopped, which goes on where it was; so may this one have been, and has seen nothing of the others since.
    */
   get hasOthers(): boolean {
-    if (this.#monotonic() - this.#lookedAt >= BLIND_MS) return true;
+    if (this.#monotonicNow() - this.#lookedAt >= BLIND_MS) return true;
     for (const instance of this.#seen.keys()) if (instance !== this.instance) return true;
     return false;
   }
@@ -121,7 +123,7 @@ export class Neighbours {
    * without the database that was long enough to count as dead. By the clock of now, which may have been corrected since.
    */
   get knownSince(): number {
-    return this.#options.now() - (this.#monotonic() - this.#knownSince);
+    return this.#options.now() - (this.#monotonicNow() - this.#knownSince);
   }
 
   /**
@@ -161,7 +163,7 @@ export class Neighbours {
   }
 
   async #look(bounds: CallBounds): Promise<readonly SidecarRow[]> {
-    const startedAt = this.#monotonic();
+    const startedAt = this.#monotonicNow();
     const rows = await this.#options.engine.cluster.listSidecars(bounds);
     this.#lookedAt = startedAt;
     this.#note(rows);
@@ -206,14 +208,14 @@ export class Neighbours {
   }
 
   #noteBeat(): void {
-    const now = this.#monotonic();
+    const now = this.#monotonicNow();
     const wasAway = now - this.#beatenAt >= ALIVE_MS - BEAT_MS;
     if (wasAway && this.#beatenAt !== Number.NEGATIVE_INFINITY) this.#knownSince = now;
     this.#beatenAt = now;
   }
 
   #note(rows: readonly SidecarRow[]): void {
-    const now = this.#monotonic();
+    const now = this.#monotonicNow();
     const present = new Map(rows.map((row) => [row.instance, row]));
     for (const [instance, sighting] of this.#seen) {
       if (present.has(instance)) continue;
@@ -247,10 +249,6 @@ export class Neighbours {
   #tell(level: 'info' | 'warn', message: string, { row }: Sighting, more: object = {}): void {
     const { instance, box, url } = row;
     this.#options.log(level, message, { ...more, instance, box, url });
-  }
-
-  #monotonic(): number {
-    return (this.#options.monotonicNow ?? (() => performance.now()))();
   }
 
   #bounds(): CallBounds {
