@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
-import { writeJoined } from './joined.ts';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** Packages whose code went into each program, as folders below the root. */
 export interface BundledPackages {
@@ -74,22 +73,16 @@ async function bundle(
   entryPoints: Record<string, string>,
   options: BuildOptions = {},
 ): Promise<string[]> {
-  const result = await build({ ...programOptions(root, outdir), entryPoints, ...options });
-  return packagesOf(result);
-}
-
-function programOptions(root: string, outdir: string): BuildOptions {
-  return {
+  const { metafile } = await build({
     ...COMMON,
     absWorkingDir: root,
+    entryPoints,
     outdir,
     external: EXTERNAL,
     plugins: [atFirstUse(/^(node:)?(http|https|http2|tls|child_process|zlib)$/)],
     banner: { js: REQUIRE },
-  };
-}
-
-function packagesOf({ metafile }: BuildResult): string[] {
+    ...options,
+  });
   const folders = Object.keys(metafile?.inputs ?? {}).map(
     (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
   );
@@ -153,39 +146,17 @@ export function bundleSqliteWorker(root: string, folder: string, options: BuildO
   return bundle(root, folder, entryPoints, { plugins: [atFirstUse(/^node:(crypto|fs)$/)], ...options });
 }
 
-/** Files of the sidecar, in which is what it always loads together; each gets what the ones before it have not. */
-const JOINED = {
-  'start.js': 'sidecar/main.ts',
-  'service.js': 'sidecar/serve.ts',
-  'sqlite.js': 'sidecar/engine/sqlite/engine.ts',
-  'panel.js': 'sidecar/panel/start-panel.ts',
-};
-
-/** A driver is read only if its database is configured. It stands beside the program, since a worker is started from there. */
-async function bundleSplit(root: string, folder: string, program: string): Promise<string[]> {
-  const options = programOptions(root, folder);
-  const entryPoints = { [program]: 'sidecar/main.ts' };
-  const split = { ...options, entryPoints, splitting: true, chunkNames: '[name]-[hash]', banner: {} };
-  const result = await build({ ...split, metafile: true, write: false });
-  await writeJoined(result, JOINED, 'sidecar/main.ts', options);
-  return packagesOf(result);
-}
-
-/**
- * @param program name of the sidecar's own file
- * @param more programs beside it, each in one file
- */
-export async function bundleSidecar(
-  root: string,
-  folder: string,
-  program: string,
-  more: Record<string, string>,
-): Promise<string[]> {
+/** @param more entries beside those of the sidecar's threads */
+export async function bundleSidecar(root: string, folder: string, more: Record<string, string>): Promise<string[]> {
   const packages = [
     await bundleSqliteWorker(root, folder),
-    await bundle(root, folder, { 'panel-worker': 'sidecar/panel/work/worker.ts' }),
-    await bundleSplit(root, folder, program),
-    await bundle(root, folder, more),
+    // A driver is read only if its database is configured. It stands beside the program, since a worker is started from there.
+    await bundle(
+      root,
+      folder,
+      { 'panel-worker': 'sidecar/panel/work/worker.ts', ...more },
+      { splitting: true, chunkNames: '[name]-[hash]' },
+    ),
   ];
   return [...new Set(packages.flat())].sort();
 }
@@ -198,7 +169,10 @@ export async function bundlePrograms(root: string, target: string, version: stri
   placeEntry(standalone, 'standalone', 'The standalone server', version);
   return {
     connector: await bundleConnector(root, join(target, 'db_connector')),
-    sidecar: await bundleSidecar(root, sidecar, 'sidecar', { 'sidecar-keeper': 'sidecar/keeper/main.ts' }),
+    sidecar: await bundleSidecar(root, sidecar, {
+      sidecar: 'sidecar/main.ts',
+      'sidecar-keeper': 'sidecar/keeper/main.ts',
+    }),
     standalone: await bundle(root, standalone, { standalone: 'standalone/main.ts' }),
   };
 }

@@ -9,6 +9,7 @@ const FOLDER = join(ROOT, '.cache/sidecar');
 const DAY_MS = 86_400_000;
 const INPUTS = ['sidecar', 'db_connector', 'scripts/build', 'package-lock.json', 'test/panel/support/quick-keeper.ts'];
 const PROGRAMS = {
+  main: 'sidecar/main.ts',
   keeper: 'sidecar/keeper/main.ts',
   'quick-keeper': 'test/panel/support/quick-keeper.ts',
 };
@@ -32,7 +33,7 @@ export async function setup(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   removeOld();
   const fresh = `${folder}.${process.pid}`;
-  await bundleSidecar(ROOT, fresh, 'main', PROGRAMS);
+  await bundleSidecar(ROOT, fresh, PROGRAMS);
   await bundleSqliteWorker(ROOT, fresh, { format: 'cjs', banner: {}, outExtension: { '.js': '.cjs' } });
   try {
     renameSync(fresh, folder);
