@@ -13,10 +13,10 @@ const PROGRAMS = {
   keeper: 'sidecar/keeper/main.ts',
   'quick-keeper': 'test/panel/support/quick-keeper.ts',
 };
-/** Files that start a thread, and the program of that. A thread of SQLite is kept for the next database (`kept-thread.ts`). */
+/** Files that start a thread, its program, and whether it is kept for the next one that starts (`kept-thread.ts`). */
 const STARTERS = {
-  '/sidecar/engine/sqlite/worker/thread.ts': 'sqlite-worker.cjs',
-  '/sidecar/panel/work/run-work.ts': 'panel-worker.js',
+  '/sidecar/engine/sqlite/worker/thread.ts': { program: 'sqlite-worker.cjs', isKept: true },
+  '/sidecar/panel/work/run-work.ts': { program: 'panel-worker.js', isKept: false },
 };
 
 /**
@@ -56,12 +56,11 @@ export const BUILT_THREADS = {
   name: 'built-threads',
   enforce: 'pre' as const,
   transform(code: string, id: string): string | undefined {
-    const found = Object.entries(STARTERS).find(([file]) => id.endsWith(file));
-    if (found === undefined) return undefined;
+    const starter = Object.entries(STARTERS).find(([file]) => id.endsWith(file))?.[1];
+    if (starter === undefined) return undefined;
+    const { program, isKept } = starter;
     // Vitest keeps the result over runs: the folder of this run must not be in it.
-    const starter = found[1].endsWith('.cjs')
-      ? code.replace("'node:worker_threads'", "'#support/kept-thread.ts'")
-      : code;
-    return starter.replace("'./worker.ts'", `process.env.TEST_SIDECAR_URL + ${JSON.stringify(`/${found[1]}`)}`);
+    const built = code.replace("'./worker.ts'", `process.env.TEST_SIDECAR_URL + '/${program}'`);
+    return isKept ? built.replace("'node:worker_threads'", "'#support/kept-thread.ts'") : built;
   },
 };
