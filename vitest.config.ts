@@ -84,7 +84,7 @@ export default defineConfig({
   plugins: [BUILT_THREADS],
   test: {
     pool: 'forks',
-    // One more than processors: servers and programs of the tests leave a worker waiting for a third of its time.
+    // A third one on two processors, as each waits for servers and programs of its tests for a third of its time.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,

@@ -30,9 +30,9 @@ const REQUIRE =
   "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);";
 
 /**
- * Loads modules of Node.js when an export of them is first used. An `import` loads them and reads each export, and some of
- * those load more: the client for WebSockets of `node:http` takes 60 ms of a processor, `node:http2` 18 ms, `node:crypto` and
- * the streams of `node:fs` 30 ms in each thread.
+ * Loads modules of Node.js when an export of them is first used. An `import` loads them and reads each export, a `require` in a
+ * package loads them, and some load more: the client for WebSockets of `node:http` takes 60 ms of a processor, `node:http2`
+ * 18 ms, `node:crypto` and the streams of `node:fs` 30 ms in each thread.
  */
 function atFirstUse(filter: RegExp): Plugin {
   const contents = (path: string) => {
