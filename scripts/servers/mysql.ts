@@ -43,7 +43,8 @@ function setUpStatements({ password, adminPassword }: Place): string {
 export async function prepare(place: Place): Promise<void> {
   const { installation, folder } = place;
   const inside = folderInside(installation, folder);
-  const data = `--datadir=${join(inside, 'data')}`;
+  // A server that starts removes temporary tables of others from its folder for them.
+  const data = [`--datadir=${join(inside, 'data')}`, `--tmpdir=${inside}`];
   const install = `${installation.programs.install}`;
   // root gets in through the socket of the private folder only, and only as the account that the server runs as.
   const root = [
@@ -52,8 +53,8 @@ export async function prepare(place: Place): Promise<void> {
   ];
   const argv =
     basename(install) === 'mysqld'
-      ? [install, '--no-defaults', '--initialize-insecure', data]
-      : [install, '--no-defaults', '--basedir=/usr', '--skip-name-resolve', '--skip-test-db', data, ...root];
+      ? [install, '--no-defaults', '--initialize-insecure', ...data]
+      : [install, '--no-defaults', '--basedir=/usr', '--skip-name-resolve', '--skip-test-db', ...data, ...root];
   await runPrivately(place, argv);
   const file = join(folder, 'set-up.sql');
   writeFileSync(file, setUpStatements(place), { mode: 0o600 });
