@@ -34,11 +34,11 @@ const STREAM_CONNECTOR_TESTS = [
 ];
 /** Tests of one engine each, on its server. */
 const ENGINE_TESTS = ['test/engine/{postgres,mysql,mongo}/*.test.ts'];
-/** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. Two at a time. */
+/** Tests on clusters of their own: three nodes of Galera, a primary of PostgreSQL with its standby. */
 const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 /** Suites of the contract with each call at a random one of three sidecars, on a cluster that lasts as long as the file. */
 const CLUSTER_CONTRACT_TESTS = ['test/cluster/contract.test.ts'];
-/** Tests that judge how long an answer takes. */
+/** Tests that judge how long an answer takes, less what the machine adds (`test/attacks/own-time.ts`). */
 const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 /** Set-up of every project: its tests start the sidecar. */
@@ -62,6 +62,8 @@ const differential = {
 
 /** Projects of one group run side by side, the groups one after another. */
 const WAITING = { maxWorkers: 6, sequence: { groupOrder: 1 } };
+/** Beside each other, but not beside all the rest: they wait for servers that miss each other, and for answers to attacks. */
+const TIMED = { maxWorkers: 3, sequence: { groupOrder: 2 } };
 
 /** The contract suite on one engine. */
 function contractOn(engine: TestedEngine) {
@@ -183,11 +185,10 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...TIMED,
           name: 'cluster',
           include: CLUSTER_TESTS,
           exclude: [...CLUSTER_CONTRACT_TESTS, ...excludedTests],
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
           isolate: false,
           testTimeout: 90_000,
           globalSetup: PROGRAMS,
@@ -196,12 +197,11 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...TIMED,
           name: 'cluster:contract',
           include: CLUSTER_CONTRACT_TESTS,
           exclude: excludedTests,
           provide: { engine: 'mysql', differential },
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
           testTimeout: 90_000,
           globalSetup: PROGRAMS,
         },
@@ -209,10 +209,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...TIMED,
           name: 'timed',
           include: TIMED_TESTS,
-          maxWorkers: 1,
-          sequence: { groupOrder: 3 },
           globalSetup: PROGRAMS,
         },
       },
