@@ -216,7 +216,6 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
     void fail(output, new Error('it ends for a fault of its own; its log says where'));
   });
   collectInTurn();
-  holdNursery();
   const useLog = (log: LogSink) => {
     sink = log;
   };
@@ -226,6 +225,7 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
   else if (keeper !== null) obeyKeeper(keeper, starting, endsUnder(keeper, output));
   else stopOnSignal(starting, output);
   await starting;
+  holdNursery();
 }
 
 async function main(): Promise<void> {

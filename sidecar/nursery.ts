@@ -3,18 +3,24 @@ import { BACKGROUND, lowerPriority, ownThreads } from './lower-priority.ts';
 
 /** Two halves of 8 MiB: on the machine of docs/performance.md larger ones made nothing faster. */
 const NURSERY_BYTES = 16 * 1024 * 1024;
-const MAX_ROUNDS = 200;
+/** 4 MiB that are copied until the space has grown: in few objects, of half the size that V8 would put elsewhere. */
+const SURVIVORS = 64;
+const SURVIVOR_LENGTH = 8192;
+const MAX_ROUNDS = 2000;
 
 /**
  * Keeps V8's space for new objects small. By itself it grows to 128 MiB in a server that handles thousands of requests
  * a second, for objects that die at once. Its limit can be set on the command line only, and the sidecar is started as
  * `node main.js`; but the factor of its growth may be set at any time. So it is filled until it has the wanted size, and
  * then holds that. Where V8 behaves otherwise nothing is lost but memory.
+ *
+ * Only when all has started: with such a setting V8 refuses code that was compiled without it, so that Node.js compiles its own
+ * modules from their text, in the program and in its next thread. A start would take a quarter more of a processor.
  */
 export function holdNursery(): void {
-  let survivors: unknown[] = [];
+  const survivors: unknown[] = [];
   for (let round = 0; round < MAX_ROUNDS && nurseryBytes() < NURSERY_BYTES; round++) {
-    survivors = Array.from({ length: 20_000 }, (_, i) => ({ round, i, before: survivors[i % 100] !== undefined }));
+    survivors[round % SURVIVORS] = new Array(SURVIVOR_LENGTH).fill(round);
   }
   setFlagsFromString('--semi-space-growth-factor=1');
 }
