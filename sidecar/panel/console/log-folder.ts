@@ -41,10 +41,11 @@ export class LogFolder {
 
   /** @throws PanelError `logs.unknown` */
   async open(name: string): Promise<FileHandle> {
-    const known = (await this.list()).find((info) => info.name === name);
-    if (known === undefined) throw new PanelError('logs.unknown');
+    // Without a look at each of them: a start opens all files of the latest lines, one after another.
+    const names = (await readdir(this.path).catch(() => [])).filter((one) => NAME.test(one));
+    if (!names.includes(name) || (await this.#info(name)) === null) throw new PanelError('logs.unknown');
     try {
-      return await open(join(this.path, known.name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+      return await open(join(this.path, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     } catch {
       throw new PanelError('logs.unknown');
     }
