@@ -9,7 +9,7 @@ import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
 import { newReleaseKey } from '../panel/support/releases.ts';
 import { fakeLine, isGone } from '../panel/support/server-rig.ts';
 
-export const POLL = { timeout: 90_000, interval: 50 };
+export const POLL = { timeout: 90_000, interval: 200 };
 /** Signs every release that a rig trusts. */
 export const RELEASE_KEY = newReleaseKey();
 
