@@ -13,7 +13,7 @@ import { KeeperLink } from './keeper/channel/keeper-link.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
 import { MoveBusy } from './moving/report.ts';
-import { collectInTurn, holdHeap, holdNursery } from './nursery.ts';
+import { collectInTurn, holdNursery } from './nursery.ts';
 import { makeOwnerOnly } from './owner-only.ts';
 import { preflight } from './preflight.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
@@ -190,7 +190,6 @@ async function check(config: SidecarConfig, file: string): Promise<void> {
 async function runCommand({ name, args }: { readonly name: string; readonly args: readonly string[] }): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`unknown command ${name}; --help shows them all`);
-  holdHeap();
   if (isHelp(args)) process.stdout.write(helpOf(name, command));
   else if (!(await command.run(args, COMMAND_PROCESS))) process.exitCode = 1;
 }

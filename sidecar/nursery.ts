@@ -26,7 +26,7 @@ export function holdNursery(): void {
 }
 
 /**
- * For a command, which moves any number of rows beside a game server and keeps few of them: new objects stay in the space that V8
+ * For a command that moves any number of rows beside a game server and keeps few of them: new objects stay in the space that V8
  * begins with, and old ones in a fifth more than was alive last. By itself V8 lets ten times as much pile up before it looks.
  */
 export function holdHeap(): void {

@@ -576,6 +576,7 @@ export const ZONES: readonly Zone[] = [
         'sidecar/full-disk.ts',
         'sidecar/lower-priority.ts',
         'sidecar/make-folder.ts',
+        'sidecar/nursery.ts',
         'sidecar/program-folder.ts',
         PROTOCOL,
       ],

@@ -1,5 +1,6 @@
 import { isFullDisk } from '../full-disk.ts';
 import type { MoveReport } from '../moving/report.ts';
+import { holdHeap } from '../nursery.ts';
 import { giveWay, waitForIdle } from './give-way.ts';
 import { MoveProgress } from './move-progress.ts';
 
@@ -36,13 +37,16 @@ export interface MoveIo {
 /** This process, as commands see it. */
 export const COMMAND_PROCESS: CommandProcess = {
   environment: process.env,
-  moveIo: (again) => ({
-    report: terminalReport(),
-    printError: (line) => process.stderr.write(`${line}\n`),
-    environment: process.env,
-    waitForIdle,
-    signal: endedBySignal(again),
-  }),
+  moveIo(again) {
+    holdHeap();
+    return {
+      report: terminalReport(),
+      printError: (line) => process.stderr.write(`${line}\n`),
+      environment: process.env,
+      waitForIdle,
+      signal: endedBySignal(again),
+    };
+  },
   giveWay,
 };
 
