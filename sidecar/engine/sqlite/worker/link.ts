@@ -14,6 +14,7 @@ import type {
 } from './messages.ts';
 import { expectedMs, sharedDeadline } from './monotonic.ts';
 import { OutstandingCalls } from './outstanding-calls.ts';
+import { packCall, unpackAnswers } from './packed.ts';
 import type { BookedStatement, PendingCall } from './pending-call.ts';
 import { WorkerThread } from './thread.ts';
 
@@ -107,16 +108,17 @@ export class WorkerLink {
 
   send(calls: readonly PendingCall[], budgetMs: number | null): void {
     const [definitions, aheadMs] = [new Map<number, StatementDefinition>(), sharedDeadline(0)];
-    const numbered = calls.map((pending) => {
+    const packed: unknown[] = [];
+    for (const pending of calls) {
       // A batch may have more different statements than the worker keeps, so the message defines all of them.
       const isWhole =
         pending.body.kind === 'apply' || (pending.body.kind === 'write' && pending.body.work.do === 'batch');
       for (const statement of pending.statements) this.#define(statement, definitions, isWhole);
       const sequence = ++this.#sequence;
       this.#outstanding.add(sequence, pending);
-      return { ...pending.body, sequence, deadline: aheadMs + pending.deadline, budgetMs };
-    });
-    this.#thread.post({ type: 'batch', definitions: [...definitions.values()], calls: numbered });
+      packCall(pending.body, { sequence, deadline: aheadMs + pending.deadline, budgetMs }, packed);
+    }
+    this.#thread.post({ type: 'batch', definitions: [...definitions.values()], calls: packed });
   }
 
   #define(statement: BookedStatement, definitions: Map<number, StatementDefinition>, isAgain: boolean): void {
@@ -129,7 +131,7 @@ export class WorkerLink {
   #receive(message: FromWorker): void {
     switch (message.type) {
       case 'answers':
-        this.#settle(message.answers, message.commits);
+        this.#settle(unpackAnswers(message.answers), message.commits);
         break;
       case 'ask':
         this.#tell(message.sequence, message);

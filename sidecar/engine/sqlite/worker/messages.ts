@@ -99,9 +99,7 @@ export interface RecallCall extends CallBase {
   readonly params: readonly [kid: string, namespace: string, key: string, now: number];
 }
 
-export interface PingCall extends CallBase {
-  readonly kind: 'ping';
-}
+export type PingCall = CallBase & { readonly kind: 'ping' };
 
 export interface JobCall extends CallBase {
   readonly kind: 'job';
@@ -241,7 +239,8 @@ export type Call = ReadCall | WriterCall;
 
 export interface Batch {
   readonly definitions: readonly StatementDefinition[];
-  readonly calls: readonly Call[];
+  /** Written by `packed.ts`. */
+  readonly calls: readonly unknown[];
 }
 
 export type Failure =
@@ -273,8 +272,8 @@ export interface WorkerLog {
 export type FromWorker =
   /** In the middle of a batch; the worker waits for the reply. */
   | ({ readonly type: 'ask'; readonly sequence: number } & BatchQuestion)
-  /** `commits` is the number of data transactions of these answers. */
-  | { readonly type: 'answers'; readonly answers: readonly Answer[]; readonly commits: number }
+  /** `commits` is the number of data transactions of these answers; `packed.ts` writes them. */
+  | { readonly type: 'answers'; readonly answers: readonly unknown[]; readonly commits: number }
   | { readonly type: 'log'; readonly log: WorkerLog }
   /** After the first attempt to open the file. `unusable` is the reason if the file must not be used at all. */
   | { readonly type: 'opened'; readonly unusable: string | null }

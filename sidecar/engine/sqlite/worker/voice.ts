@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { describeError, diagnose } from '../failures.ts';
 import type { Answer, FromWorker, WorkerLog } from './messages.ts';
 import { monotonicMs } from './monotonic.ts';
+import { packAnswers } from './packed.ts';
 
 /** A broken disk fails every call; the same error is logged again only after this time. */
 const REPEAT_LOG_MS = 10_000;
@@ -22,7 +23,7 @@ export class WorkerVoice {
   }
 
   answer(answers: readonly Answer[], commits = 0): void {
-    if (answers.length > 0) this.send({ type: 'answers', answers, commits });
+    if (answers.length > 0) this.send({ type: 'answers', answers: packAnswers(answers), commits });
   }
 
   /** To be called before the deadline is checked: the API's thread then knows whether a call may still run. */

@@ -19,6 +19,7 @@ import type {
   WriterCall,
 } from './messages.ts';
 import { monotonicMs, ownDeadline } from './monotonic.ts';
+import { unpackCalls } from './packed.ts';
 import { createJobs, runJob } from './run-job.ts';
 import { WorkerVoice } from './voice.ts';
 import { WriteGroup } from './write-group.ts';
@@ -85,7 +86,7 @@ function serveReader(): void {
   const drain = oneAtATime(async () => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
       connection.define(batch.definitions);
-      await runReads(batch.calls as readonly ReadCall[]);
+      await runReads(unpackCalls(batch.calls) as ReadCall[]);
     }
     if (isClosing) close();
   });
@@ -184,7 +185,7 @@ function serveWriter(): void {
     }
     connection.define(message.definitions);
     if (message.type === 'told') told.set(message.sequence, message.steps);
-    else queue.push(...(message.calls as readonly WriterCall[]));
+    else queue.push(...(unpackCalls(message.calls) as WriterCall[]));
   };
   const takeWaiting = (): void => {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
