@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndedSessions } from '#panel/accounts/sessions.ts';
 import { PASSWORD, PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
+import { insertAccount } from '../support/quick-account.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -207,17 +208,18 @@ describe('what a manager changes', () => {
   });
 
   it.each([
-    ['a new password', '/api/users/save', { username: 'friend', password: `${PASSWORD}!` }],
-    ['being disabled', '/api/users/save', { username: 'friend', enabled: false }],
-    ['being deleted', '/api/users/delete', { username: 'friend' }],
-  ])('ends all sessions: %s', async (_what, path, body) => {
+    ['a new password', 'renewed', '/api/users/save', { password: `${PASSWORD}!` }],
+    ['being disabled', 'disabled', '/api/users/save', { enabled: false }],
+    ['being deleted', 'deleted', '/api/users/delete', {}],
+  ])('ends all sessions: %s', async (_what, username, path, change) => {
     const owner = await panel.owner();
-    await save(owner, { username: 'friend', password: PASSWORD, enabled: true });
-    const { client } = await signIn('203.0.113.9', 'friend', PASSWORD);
+    insertAccount(panel.services.store, username, ['console.read']);
+    const { client, answer } = await signIn('203.0.113.9', username, PASSWORD);
+    expect(answer.status).toBe(200);
     ended.length = 0;
-    expect((await owner.post(path, body)).status).toBe(200);
+    expect((await owner.post(path, { username, ...change })).status).toBe(200);
     await expect.poll(() => ended).toContainEqual({ sessionIds: expect.any(Array), reason: 'account' });
     expect((await client.post('/api/logout')).body).toMatchObject({ error: 'session.expired' });
-    expect((await signIn('203.0.113.9', 'friend', PASSWORD)).answer.body).toMatchObject({ error: 'login.failed' });
+    expect((await signIn('203.0.113.9', username, PASSWORD)).answer.body).toMatchObject({ error: 'login.failed' });
   });
 });
