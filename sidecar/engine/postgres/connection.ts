@@ -4,6 +4,7 @@ import { UnconfirmedError } from '../sql/pool/deadline-session.ts';
 import type { SqlConnection } from '../sql/pool/driver.ts';
 import type { SqlParam, SqlResult } from '../sql/session.ts';
 import { isUnprepared } from './failures.ts';
+import { Statement } from './statement.ts';
 
 /** Contract section 2. */
 const OLDEST_VERSION = 13;
@@ -79,17 +80,26 @@ export class PostgresConnection implements SqlConnection {
     return this.#prepared.size > MAX_PREPARED;
   }
 
+  /** Without `params` by the simple protocol, which takes several statements in one text; the last one counts. */
   query(text: string, params?: readonly SqlParam[], { isPrepared = false } = {}): Promise<SqlResult> {
-    const name = isPrepared ? this.#names.of(text) : null;
-    if (name !== null) this.#prepared.add(name);
-    const config = { text, rowMode: 'array', ...(params && { values: params as unknown[] }), ...(name && { name }) };
+    const name = isPrepared ? this.#names.of(text) : '';
+    if (name !== '') this.#prepared.add(name);
     return new Promise((resolve, reject) => {
-      this.#client.query(config as pg.QueryArrayConfig, (error, answer) => {
-        if (error === null || error === undefined) {
-          return this.#isUnconfirmed ? reject(new UnconfirmedError()) : resolve(resultOf(answer));
-        }
+      const done = (result: SqlResult): void => {
+        if (this.#isUnconfirmed) reject(new UnconfirmedError());
+        else resolve(result);
+      };
+      const failed = (error: Error): void => {
         if (isUnprepared(error)) this.#names.forget(text);
         reject(error);
+      };
+      if (params !== undefined) {
+        this.#client.query(new Statement({ text, name, params, done, failed }));
+        return;
+      }
+      this.#client.query({ text, rowMode: 'array' }, (error, answer) => {
+        if (error) failed(error);
+        else done(resultOf(answer));
       });
     });
   }
@@ -171,13 +181,14 @@ export class StatementNames {
   readonly #seen = new Set<string>();
   #last = 0;
 
-  of(text: string): string | null {
+  /** Empty at its first use. */
+  of(text: string): string {
     const known = this.#names.get(text);
     if (known !== undefined) return known;
     if (!this.#seen.delete(text)) {
       if (this.#seen.size >= SEEN_KEPT) this.#seen.clear();
       this.#seen.add(text);
-      return null;
+      return '';
     }
     const name = `s${++this.#last}`;
     if (this.#names.size >= MAX_NAMES) this.#forgetOldest();
