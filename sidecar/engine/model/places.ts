@@ -1,5 +1,6 @@
 import { Turns } from '#sidecar/turns.ts';
 import { type CallBounds, OWN_CALLS } from '../rows.ts';
+import { Deadlines, type Expiring } from './deadlines.ts';
 
 /** A caller is expected to call again within this time. */
 const ACTIVE_MS = 10_000;
@@ -10,7 +11,7 @@ interface Caller {
   calledAtMs: number;
 }
 
-interface WaitingCall {
+interface WaitingCall extends Expiring {
   readonly caller: string;
   readonly begin: () => void;
 }
@@ -24,6 +25,7 @@ export class Places {
   readonly #count: number;
   #free: number;
   readonly #waiting = new Turns<WaitingCall>();
+  readonly #deadlines = new Deadlines();
   /** By key id, which the configuration bounds. */
   readonly #callers = new Map<string, Caller>();
 
@@ -51,16 +53,16 @@ export class Places {
   #wait(caller: string, deadline: number): Promise<boolean> {
     return new Promise((resolve) => {
       const begin = (): void => {
-        clearTimeout(timer);
+        this.#deadlines.delete(call);
         resolve(true);
       };
-      const call = { caller, begin };
-      const giveUp = (): void => {
+      const expire = (): void => {
         this.#waiting.delete(caller, call);
         resolve(false);
       };
-      const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+      const call: WaitingCall = { caller, deadline, begin, expire };
       this.#waiting.add(caller, call);
+      this.#deadlines.add(call);
     });
   }
 

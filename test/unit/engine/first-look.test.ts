@@ -16,6 +16,7 @@ function sessionsAt(acquire: ConnectionSource['acquire'], isPreparing: boolean, 
   const source: ConnectionSource = {
     isSnapshot: false,
     isPreparing,
+    take: () => null,
     acquire,
     release: () => {},
     discard: () => {},

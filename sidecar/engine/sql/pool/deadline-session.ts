@@ -1,3 +1,4 @@
+import { Deadlines, type Expiring } from '#engine/model/deadlines.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Session, SqlParam, SqlResult, TakeRow } from '../session.ts';
 import type { ConnectionSource, SqlConnection } from './driver.ts';
@@ -30,11 +31,11 @@ export class UnsentError extends Error {
 }
 
 /** A session whose statements end by the deadline: cancelled at the server, or given up together with the connection. */
-export class DeadlineSession implements Session {
+export class DeadlineSession implements Session, Expiring {
+  static readonly #deadlines = new Deadlines();
   readonly deadline: number;
   readonly #source: ConnectionSource;
   readonly #connection: SqlConnection;
-  readonly #timer: NodeJS.Timeout;
   #graceTimer: NodeJS.Timeout | undefined;
   /** Gives up the running statement; null while none runs. */
   #giveUp: (() => void) | null = null;
@@ -50,7 +51,7 @@ export class DeadlineSession implements Session {
     this.#source = source;
     this.#connection = connection;
     this.deadline = deadline;
-    this.#timer = setTimeout(() => this.#cancel(), Math.max(0, deadline - performance.now()));
+    DeadlineSession.#deadlines.add(this);
   }
 
   /** Whether any statement has reached the wire. */
@@ -94,7 +95,7 @@ export class DeadlineSession implements Session {
 
   /** Also after the deadline: it takes no longer than a cancel may take. */
   async rollback(): Promise<void> {
-    clearTimeout(this.#timer);
+    DeadlineSession.#deadlines.delete(this);
     this.#startGrace();
     await this.#send(async () => this.#changing.rollback());
   }
@@ -107,7 +108,7 @@ export class DeadlineSession implements Session {
 
   /** To be called once, when the work is over. */
   end(): void {
-    clearTimeout(this.#timer);
+    DeadlineSession.#deadlines.delete(this);
     clearTimeout(this.#graceTimer);
   }
 
@@ -138,7 +139,7 @@ export class DeadlineSession implements Session {
     });
   }
 
-  #cancel(): void {
+  expire(): void {
     if (this.#giveUp === null) return;
     this.#cancelling = this.#connection.cancel().catch(() => {
       // The grace ends the wait.

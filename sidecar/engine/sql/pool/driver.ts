@@ -63,6 +63,8 @@ export interface SqlDriver extends SqlFailures {
 
 /** Lends connections to `PooledSessions`. */
 export interface ConnectionSource extends SqlFailures {
+  /** A connection that need not be waited for; null if there is none. */
+  take(): SqlConnection | null;
   /** Rejects with the driver's error if no connection can be made; null if the deadline comes first. */
   acquire(deadline: number): Promise<SqlConnection | null>;
   /** A server answers, and the system tables are being made there. */

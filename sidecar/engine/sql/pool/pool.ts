@@ -14,6 +14,8 @@ const CONNECT_RETRY_MS = 10;
 /** Calls have their own deadlines, which come first. */
 const NEVER_MS = 600_000;
 const REAP_INTERVAL_MS = 10_000;
+/** A connection that was given back is at hand for so long. */
+const AT_HAND_MS = 1000;
 /** Making the system tables may wait for the disk of the server. */
 const PREPARE_TIMEOUT_MS = 15_000;
 const MAX_PREPARATIONS = 10;
@@ -79,6 +81,13 @@ export class ConnectionPool implements ConnectionSource {
   readonly #hosts: HostWatch;
   /** Connections that are open or being made. */
   readonly #open = new Set<SqlConnection>();
+  /**
+   * Given back by calls, and still lent by the pool of knex, whose way from one call to the next costs as much as a short statement.
+   * The last one is lent first, as there.
+   */
+  #atHand: SqlConnection[] = [];
+  #atHandTimer: NodeJS.Timeout | null = null;
+  #isClosed = false;
   #isPrepared = false;
   #preparations = 0;
 
@@ -87,7 +96,7 @@ export class ConnectionPool implements ConnectionSource {
     this.#hosts = new HostWatch(driver, log);
     const events: PoolEvents = {
       connect: () => this.#connect(),
-      isWanted: (connection) => connection.isUsable && this.#hosts.isAtCurrent(connection),
+      isWanted: (connection) => this.#isWanted(connection),
       end: (connection) => this.#end(connection),
     };
     this.#client = new PoolClient(events, size);
@@ -95,6 +104,14 @@ export class ConnectionPool implements ConnectionSource {
 
   get isPreparing(): boolean {
     return this.#preparations > 0;
+  }
+
+  take(): SqlConnection | null {
+    for (let last = this.#atHand.pop(); last !== undefined; last = this.#atHand.pop()) {
+      if (this.#isWanted(last)) return last;
+      this.discard(last);
+    }
+    return null;
   }
 
   acquire(deadline: number): Promise<SqlConnection | null> {
@@ -125,7 +142,11 @@ export class ConnectionPool implements ConnectionSource {
 
   release(connection: SqlConnection): void {
     if (connection.isWornOut) this.discard(connection);
-    else this.#pool.release(connection);
+    else if (this.#isClosed || this.#pool.numPendingAcquires() > 0) this.#pool.release(connection);
+    else {
+      this.#atHand.push(connection);
+      this.#atHandTimer ??= setTimeout(() => this.#giveBack(), AT_HAND_MS).unref();
+    }
   }
 
   discard(connection: SqlConnection): void {
@@ -152,6 +173,8 @@ export class ConnectionPool implements ConnectionSource {
 
   /** Resolves within a second, whatever the server does. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#giveBack();
     this.#hosts.close();
     for (const connection of this.#open) void this.#end(connection);
     const destroyed = this.#client.destroy(undefined).catch(() => {});
@@ -161,6 +184,19 @@ export class ConnectionPool implements ConnectionSource {
 
   get #pool(): KnexPool {
     return this.#client.pool as KnexPool;
+  }
+
+  #isWanted(connection: SqlConnection): boolean {
+    return connection.isUsable && this.#hosts.isAtCurrent(connection);
+  }
+
+  /** To the pool of knex, which ends those that are idle for long. */
+  #giveBack(): void {
+    if (this.#atHandTimer !== null) clearTimeout(this.#atHandTimer);
+    this.#atHandTimer = null;
+    const connections = this.#atHand;
+    this.#atHand = [];
+    for (const connection of connections) this.#pool.release(connection);
   }
 
   async #connect(): Promise<SqlConnection> {

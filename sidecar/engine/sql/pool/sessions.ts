@@ -36,7 +36,9 @@ type Verdict = 'conflict' | 'reconnect' | Error;
 export class PooledSessions implements ServerSessions {
   readonly #source: ConnectionSource;
   readonly #troubles: TroubleLog;
-  readonly #underWay = new Set<Promise<unknown>>();
+  #underWay = 0;
+  /** Resolves after `close`, when no call is under way. */
+  readonly #idle = Promise.withResolvers<void>();
   readonly #counts = {
     waitingReads: 0,
     runningReads: 0,
@@ -57,19 +59,19 @@ export class PooledSessions implements ServerSessions {
   }
 
   read<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
-    return this.#tracked(this.#attempts('read', bounds, work));
+    return this.#attempts('read', bounds, work);
   }
 
   write<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
-    return this.#tracked(this.#attempts('write', bounds, work));
+    return this.#attempts('write', bounds, work);
   }
 
   compound<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
-    return this.#tracked(this.#attempts('compound', bounds, work));
+    return this.#attempts('compound', bounds, work);
   }
 
   transaction<T>(bounds: SqlBounds, work: Work<T>): Promise<T> {
-    return this.#tracked(this.#attempts('transaction', bounds, work));
+    return this.#attempts('transaction', bounds, work);
   }
 
   hostInUse(): HostInUse {
@@ -83,40 +85,34 @@ export class PooledSessions implements ServerSessions {
   /** Accepted calls are answered first; each ends by its own deadline. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    if (this.#underWay === 0) this.#idle.resolve();
+    await this.#idle.promise;
     await this.#source.close();
   }
 
-  #tracked<T>(call: Promise<T>): Promise<T> {
-    const settled: Promise<void> = call.then(
-      () => {
-        this.#underWay.delete(settled);
-      },
-      () => {
-        this.#underWay.delete(settled);
-      },
-    );
-    this.#underWay.add(settled);
-    return call;
-  }
-
   async #attempts<T>(kind: Kind, bounds: SqlBounds, work: Work<T>): Promise<T> {
-    for (let conflicts = 0, reconnects = 0; ; ) {
-      try {
-        const result = await this.#attempt(kind, bounds, work);
-        this.#troubles.succeeded(kind === 'read' ? 'connection' : 'write');
-        return result;
-      } catch (error) {
-        if (!(error instanceof AttemptError)) throw conflicts > 0 && isTimeout(error) ? writeConflict() : error;
-        const verdict = this.#judge(kind, bounds, error);
-        // Conflicting transactions must not retry at the same moment again, and a fail-over takes its time.
-        const pauseMs = verdict === 'conflict' || error.hasNextHost ? jitterMs(conflicts + reconnects) : 0;
-        const isInTime = performance.now() + pauseMs < bounds.deadline;
-        if (verdict === 'conflict' && isInTime) conflicts += 1;
-        else if (verdict === 'reconnect' && isInTime && reconnects < MAX_RECONNECTS) reconnects += 1;
-        else throw this.#outcome(verdict, error);
-        if (pauseMs > 0) await wait(pauseMs);
+    this.#underWay += 1;
+    try {
+      for (let conflicts = 0, reconnects = 0; ; ) {
+        try {
+          const result = await this.#attempt(kind, bounds, work);
+          this.#troubles.succeeded(kind === 'read' ? 'connection' : 'write');
+          return result;
+        } catch (error) {
+          if (!(error instanceof AttemptError)) throw conflicts > 0 && isTimeout(error) ? writeConflict() : error;
+          const verdict = this.#judge(kind, bounds, error);
+          // Conflicting transactions must not retry at the same moment again, and a fail-over takes its time.
+          const pauseMs = verdict === 'conflict' || error.hasNextHost ? jitterMs(conflicts + reconnects) : 0;
+          const isInTime = performance.now() + pauseMs < bounds.deadline;
+          if (verdict === 'conflict' && isInTime) conflicts += 1;
+          else if (verdict === 'reconnect' && isInTime && reconnects < MAX_RECONNECTS) reconnects += 1;
+          else throw this.#outcome(verdict, error);
+          if (pauseMs > 0) await wait(pauseMs);
+        }
       }
+    } finally {
+      this.#underWay -= 1;
+      if (this.#isClosed && this.#underWay === 0) this.#idle.resolve();
     }
   }
 
@@ -136,7 +132,9 @@ export class PooledSessions implements ServerSessions {
   }
 
   async #inPlace<T>(kind: Kind, deadline: number, work: Work<T>): Promise<T> {
-    const connection = await this.#acquire(kind, deadline);
+    if (this.#isClosed) throw new ApiError('database_error', 'the database is being closed');
+    const isInTime = performance.now() < deadline;
+    const connection = (isInTime ? this.#source.take() : null) ?? (await this.#acquire(kind, deadline));
     const session = new DeadlineSession(this.#source, connection, deadline);
     let isClean = false;
     const running = kind === 'read' ? 'runningReads' : null;
@@ -175,7 +173,6 @@ export class PooledSessions implements ServerSessions {
   }
 
   async #acquire(kind: Kind, deadline: number): Promise<SqlConnection> {
-    if (this.#isClosed) throw new ApiError('database_error', 'the database is being closed');
     const waiting = kind === 'read' ? 'waitingReads' : 'waitingWrites';
     this.#counts[waiting] += 1;
     try {

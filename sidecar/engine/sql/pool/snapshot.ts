@@ -24,6 +24,11 @@ export class SnapshotSource implements ConnectionSource {
     this.#begin = begin;
   }
 
+  /** Each call waits for its turn. */
+  take(): null {
+    return null;
+  }
+
   async acquire(deadline: number): Promise<SqlConnection | null> {
     const before = this.#turn;
     const { promise, resolve } = Promise.withResolvers<void>();
