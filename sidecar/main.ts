@@ -24,6 +24,8 @@ import { presetServer, withTerminal } from './with-terminal.ts';
 
 /** No operator is left to end it by hand: it ends even if work is left after the highest `drainOnStopMs`. */
 const LONGEST_STOP_MS = 660_000;
+/** By then the threads that a start needs run, and have loaded what they need (`nursery.ts`). */
+const SETTLED_MS = 3000;
 
 /**
  * On Windows SIGHUP is the window that closes and SIGBREAK is Ctrl+Break. Elsewhere SIGHUP keeps its meaning: under nohup it
@@ -224,7 +226,7 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
   else if (keeper !== null) obeyKeeper(keeper, starting, endsUnder(keeper, output));
   else stopOnSignal(starting, output);
   await starting;
-  holdNursery();
+  setTimeout(holdNursery, SETTLED_MS).unref();
 }
 
 async function main(): Promise<void> {

@@ -14,8 +14,8 @@ const MAX_ROUNDS = 2000;
  * `node main.js`; but the factor of its growth may be set at any time. So it is filled until it has the wanted size, and
  * then holds that. Where V8 behaves otherwise nothing is lost but memory.
  *
- * Only when all has started: with such a setting V8 refuses code that was compiled without it, so that Node.js compiles its own
- * modules from their text, in the program and in its next thread. A start would take a quarter more of a processor.
+ * Only when all has started, its threads too: with such a setting V8 refuses code that was compiled without it, so that Node.js
+ * compiles its own modules from their text, in the program and in its next thread. A start would take a quarter more of a processor.
  */
 export function holdNursery(): void {
   const survivors: unknown[] = [];
