@@ -6,6 +6,8 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  // First: restored later, the spy would put the fake back.
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
