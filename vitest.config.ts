@@ -40,6 +40,8 @@ const CLUSTER_TESTS = ['test/cluster/*.test.ts'];
 const CLUSTER_CONTRACT_TESTS = ['test/cluster/contract.test.ts'];
 /** Tests that judge how long an answer takes, less what the machine adds (`test/attacks/own-time.ts`). */
 const TIMED_TESTS = ['test/attacks/**/*.test.ts'];
+/** Its sidecar takes whole processors itself, so that nobody can tell what others add. */
+const ALONE_TESTS = ['test/attacks/stuck-reader.test.ts'];
 const PROVIDE_SERVERS = './test/support/provide-servers.ts';
 /** Set-up of every project: its tests start the sidecar. */
 const PROGRAMS = ['./test/support/compile-cache.ts', './test/support/built-sidecar.ts'];
@@ -212,6 +214,17 @@ export default defineConfig({
           ...TIMED,
           name: 'timed',
           include: TIMED_TESTS,
+          exclude: ALONE_TESTS,
+          globalSetup: PROGRAMS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE_TESTS,
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
           globalSetup: PROGRAMS,
         },
       },
