@@ -13,7 +13,7 @@ import { KeeperLink } from './keeper/channel/keeper-link.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
 import { MoveBusy } from './moving/report.ts';
-import { collectInTurn, holdNursery } from './nursery.ts';
+import { collectInTurn, holdNurserySoon } from './nursery.ts';
 import { makeOwnerOnly } from './owner-only.ts';
 import { preflight } from './preflight.ts';
 import { REPLACED_FOLDER } from './program-folder.ts';
@@ -24,8 +24,6 @@ import { presetServer, withTerminal } from './with-terminal.ts';
 
 /** No operator is left to end it by hand: it ends even if work is left after the highest `drainOnStopMs`. */
 const LONGEST_STOP_MS = 660_000;
-/** By then the threads that a start needs run, and have loaded what they need (`nursery.ts`). */
-const SETTLED_MS = 3000;
 
 /**
  * On Windows SIGHUP is the window that closes and SIGBREAK is Ctrl+Break. Elsewhere SIGHUP keeps its meaning: under nohup it
@@ -226,7 +224,7 @@ async function runService(argv: readonly string[], output: StandardOutput): Prom
   else if (keeper !== null) obeyKeeper(keeper, starting, endsUnder(keeper, output));
   else stopOnSignal(starting, output);
   await starting;
-  setTimeout(holdNursery, SETTLED_MS).unref();
+  holdNurserySoon();
 }
 
 async function main(): Promise<void> {

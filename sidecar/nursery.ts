@@ -7,6 +7,9 @@ const NURSERY_BYTES = 16 * 1024 * 1024;
 const SURVIVORS = 64;
 const SURVIVOR_LENGTH = 8192;
 const MAX_ROUNDS = 2000;
+/** By then the threads that a start needs run, and have loaded what they need. */
+const SETTLED_MS = 3000;
+const LOOK_MS = 50;
 
 /**
  * Keeps V8's space for new objects small. By itself it grows to 128 MiB in a server that handles thousands of requests
@@ -23,6 +26,16 @@ export function holdNursery(): void {
     survivors[round % SURVIVORS] = new Array(SURVIVOR_LENGTH).fill(round);
   }
   setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/** After a start, as soon as its threads have loaded what they need, or its first calls have made the space grow. */
+export function holdNurserySoon(): void {
+  const latest = performance.now() + SETTLED_MS;
+  const timer = setInterval(() => {
+    if (nurseryBytes() < NURSERY_BYTES && performance.now() < latest) return;
+    clearInterval(timer);
+    holdNursery();
+  }, LOOK_MS).unref();
 }
 
 /**

@@ -7,13 +7,16 @@ import { itIf } from '#support/it-if.ts';
  * Bytes of V8 after three million objects, 400,000 of them kept at a time: so many that a late collector on a busy
  * machine changes little. In a child, because the setting is the whole process's.
  */
-function heapAfter(hold: string): { readonly newSpace: number; readonly all: number } {
+function heapAfter(hold: string, { inTurns = false } = {}): { readonly newSpace: number; readonly all: number } {
   const child = `
     import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
     import { ${hold} } from './sidecar/nursery.ts';
     ${hold}();
     const kept = [];
-    for (let i = 0; i < 3_000_000; i++) kept[i % 400_000] = { i, text: 'x' + i };
+    for (let i = 0; i < 3_000_000; i++) {
+      kept[i % 400_000] = { i, text: 'x' + i };
+      if (${inTurns} && i % 10_000 === 0) await new Promise(setImmediate);
+    }
     const { space_size } = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
     console.log(JSON.stringify({ newSpace: space_size, all: getHeapStatistics().total_heap_size }));`;
   return evaluate(child);
@@ -52,6 +55,11 @@ it('the space for new objects of the service stays small under load', () => {
   const { newSpace } = heapAfter('holdNursery');
   expect(newSpace).toBeGreaterThan(MEBIBYTE);
   expect(newSpace).toBeLessThanOrEqual(16 * MEBIBYTE);
+});
+
+it('that space stops growing soon after a start under load', () => {
+  // By itself it has 128 MiB then.
+  expect(heapAfter('holdNurserySoon', { inTurns: true }).newSpace).toBeLessThanOrEqual(64 * MEBIBYTE);
 });
 
 it('the heap of a command stays near to what is alive', () => {
