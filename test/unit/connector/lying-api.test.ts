@@ -321,11 +321,13 @@ describe('the clock', () => {
     api.tellsTime = answers('{"error":{"code":"forbidden","message":"the key may not use health"}}', 403);
     api.clockOffsetMs = 20_000;
     await rig.command('db-reload');
-    expect((await rig.status()).clockOffsetSeconds).toBe(20);
+    const first = (await rig.status()).clockOffsetSeconds as number;
+    // The way there and back counts.
+    expect(Math.abs(first - 20)).toBeLessThan(3);
     api.probeLieMs = 27_000;
     api.script = [unsigned(401, 'unauthorized')];
     expect((await rig.run('insert', INSERT)).State).toBe('ok');
-    expect((await rig.status()).clockOffsetSeconds).toBe(20);
+    expect((await rig.status()).clockOffsetSeconds).toBe(first);
     expect(rig.server.lines).toContainEqual(expect.stringContaining('clock not set: the key may not use health'));
   });
 
