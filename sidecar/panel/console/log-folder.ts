@@ -34,16 +34,15 @@ export class LogFolder {
 
   /** Oldest first. Links and other files are not listed. */
   async list(): Promise<LogFileInfo[]> {
-    const names = await readdir(this.path).catch(() => []);
-    const infos = await Promise.all(names.filter((name) => NAME.test(name)).map((name) => this.#info(name)));
+    const infos = await Promise.all((await this.#names()).map((name) => this.#info(name)));
     return infos.filter((info) => info !== null).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** @throws PanelError `logs.unknown` */
   async open(name: string): Promise<FileHandle> {
     // Without a look at each of them: a start opens all files of the latest lines, one after another.
-    const names = (await readdir(this.path).catch(() => [])).filter((one) => NAME.test(one));
-    if (!names.includes(name) || (await this.#info(name)) === null) throw new PanelError('logs.unknown');
+    const isListed = (await this.#names()).includes(name) && (await this.#info(name)) !== null;
+    if (!isListed) throw new PanelError('logs.unknown');
     try {
       return await open(join(this.path, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     } catch {
@@ -61,6 +60,10 @@ export class LogFolder {
       await rm(join(this.path, file.name), { force: true }).catch(() => {});
       bytes -= file.size;
     }
+  }
+
+  async #names(): Promise<string[]> {
+    return (await readdir(this.path).catch(() => [])).filter((name) => NAME.test(name));
   }
 
   async #info(name: string): Promise<LogFileInfo | null> {
