@@ -45,7 +45,7 @@ export interface IndexedSql {
   readonly terms: number;
 }
 
-interface CallBase {
+export interface CallBase {
   /** Number of the call; grows with every call to one worker. */
   readonly sequence: number;
   /** A read that takes longer is ended and answered `overBudget`; null for no limit. */
@@ -99,7 +99,9 @@ export interface RecallCall extends CallBase {
   readonly params: readonly [kid: string, namespace: string, key: string, now: number];
 }
 
-export type PingCall = CallBase & { readonly kind: 'ping' };
+export interface PingCall extends CallBase {
+  readonly kind: 'ping';
+}
 
 export interface JobCall extends CallBase {
   readonly kind: 'job';
@@ -239,7 +241,6 @@ export type Call = ReadCall | WriterCall;
 
 export interface Batch {
   readonly definitions: readonly StatementDefinition[];
-  /** Written by `packed.ts`. */
   readonly calls: readonly unknown[];
 }
 
@@ -272,7 +273,7 @@ export interface WorkerLog {
 export type FromWorker =
   /** In the middle of a batch; the worker waits for the reply. */
   | ({ readonly type: 'ask'; readonly sequence: number } & BatchQuestion)
-  /** `commits` is the number of data transactions of these answers; `packed.ts` writes them. */
+  /** `commits` is the number of data transactions of these answers. `packed.ts` writes them, and the calls of a `Batch`. */
   | { readonly type: 'answers'; readonly answers: readonly unknown[]; readonly commits: number }
   | { readonly type: 'log'; readonly log: WorkerLog }
   /** After the first attempt to open the file. `unusable` is the reason if the file must not be used at all. */

@@ -5,6 +5,7 @@ import type {
   BatchStep,
   BatchWork,
   Call,
+  CallBase,
   Failure,
   Generator,
   Refusal,
@@ -18,8 +19,6 @@ import type { CallBody } from './pending-call.ts';
  * write they cost more than its values.
  */
 export type Packed = readonly unknown[];
-
-type CallBase = Pick<Call, 'sequence' | 'deadline' | 'budgetMs'>;
 
 /** First value of a call or of an operation. */
 const TAG = { call: 0, write: 1, insert: 2, change: 3, upsert: 4, batch: 5, later: 6, refused: 7 } as const;
