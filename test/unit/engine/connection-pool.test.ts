@@ -95,6 +95,7 @@ it('gives a connection to the call that waits for one, as the next is still bein
   server.isOpen = false;
   const waiting = pool.acquire(soon());
   pool.release(first);
+  expect(pool.take()).toBeNull();
   expect(await waiting).toBe(first);
   server.open();
   pool.release(first);
