@@ -1,7 +1,7 @@
-import { byName } from '../by-name.ts';
 import { PanelError } from '../panel-error.ts';
 import type { PanelSettings, SettingValues } from '../settings/panel-settings.ts';
 import type { BundleInfo } from '../shapes/bundles.ts';
+import { byName } from '../shapes/by-name.ts';
 import { type BundleManifest, bare, readBundleFolder } from './bundle-manifests.ts';
 import type { BundleMarks } from './bundle-marks.ts';
 import { readFxResources } from './fx-resources.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { byName } from '../by-name.ts';
 import { ensuredBy } from '../settings/ensure-lines.ts';
+import { byName } from '../shapes/by-name.ts';
 import { type BundleManifest, bare, foldersIn, readSmall, textOf, textsOf } from './bundle-manifests.ts';
 
 /** Depth of nested folders in brackets, which hold resources. */

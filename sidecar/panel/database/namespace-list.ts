@@ -3,7 +3,7 @@ import type { CallBounds } from '#engine/rows.ts';
 import type { StoredSchema } from '#engine/schema-calls.ts';
 import type { Table } from '#protocol/schema.ts';
 import { columnsOf } from '#sidecar/data/table-columns.ts';
-import { byName } from '../by-name.ts';
+import { byName } from '../shapes/by-name.ts';
 import type { NamespaceInfo, NamespacesAnswer, TableInfo } from '../shapes/database.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { onDatabase } from './refusals.ts';
