@@ -1,4 +1,5 @@
 import type { BundleInfo } from '#panel/shapes/bundles.ts';
+import { compareNames } from '#panel/shapes/by-name.ts';
 
 /** Bundles whose name, description or tag contains the text, in either case. */
 export function searchedBundles(bundles: readonly BundleInfo[], text: string): readonly BundleInfo[] {
@@ -39,7 +40,7 @@ export function dependentsOf(name: string, bundles: readonly BundleInfo[]): read
     }
   }
   found.delete(name);
-  return [...found].toSorted();
+  return [...found].sort(compareNames);
 }
 
 /** Dependencies that are not there, or do not run while the bundle wants to. */

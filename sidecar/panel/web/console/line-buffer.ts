@@ -1,3 +1,4 @@
+import { compareNames } from '#panel/shapes/by-name.ts';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
 import { type Entry, entryOf, missingEntry } from './entry.ts';
 
@@ -179,7 +180,7 @@ export function sourcesOf(buffer: LineBuffer): readonly string[] {
     if (source !== '' && state.names.size < MAX_SOURCES) state.names.add(source);
   }
   state.read = entries.end;
-  if (state.names.size !== before) state.sorted = [...state.names].sort();
+  if (state.names.size !== before) state.sorted = [...state.names].sort(compareNames);
   return state.sorted;
 }
 

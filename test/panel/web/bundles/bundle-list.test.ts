@@ -17,6 +17,11 @@ describe('the list of bundles', () => {
     expect(dependentsOf('base', [...ALL.slice(0, 1), bundle('jobs', ['base'], { state: 'stopped' })])).toEqual([]);
   });
 
+  it('names them by the numbers in their names', () => {
+    const all = [bundle('base'), bundle('extra_10', ['base']), bundle('extra_2', ['base'])];
+    expect(dependentsOf('base', all)).toEqual(['extra_2', 'extra_10']);
+  });
+
   it('tells a dependency that is not there', () => {
     expect(missingOf(bundle('police', ['jobs', 'gone']), ALL)).toEqual(['gone']);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ConsoleLine } from '#panel/shapes/console.ts';
-import { LineBuffer } from '#panel/web/console/line-buffer.ts';
+import { LineBuffer, sourcesOf } from '#panel/web/console/line-buffer.ts';
 
 const line = (seq: number, text = `line ${seq}`): ConsoleLine => ({
   seq,
@@ -27,6 +27,12 @@ describe('the buffer of console lines', () => {
     buffer.add(range(3, 6));
     buffer.add(range(6, 8));
     expect(shown(buffer)).toEqual(['3', '4', '5', '6', '7', '8']);
+  });
+
+  it('names the bundles that speak by the numbers in their names', () => {
+    const buffer = new LineBuffer();
+    buffer.add(['extra_10', 'jobs', 'extra_2'].map((source, index) => line(index + 1, `[${source}] up`)));
+    expect(sourcesOf(buffer)).toEqual(['extra_2', 'extra_10', 'jobs']);
   });
 
   it('keeps the newest lines, and their numbers', () => {
