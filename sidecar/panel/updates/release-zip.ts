@@ -65,6 +65,7 @@ export class ReleaseZip {
   async unpack(folder: string, signal: AbortSignal, onFile: (share: number) => void): Promise<void> {
     const files = [...Object.keys(this.manifest.files), ...RELEASE_FILES.filter((name) => this.#entries.has(name))];
     let left = MAX_BYTES;
+    for (const parent of new Set(files.map(dirname))) await mkdir(join(folder, parent), { recursive: true });
     for (const [index, path] of files.entries()) {
       signal.throwIfAborted();
       const { hash, bytes } = await this.#write(path, join(folder, path), left);
@@ -81,7 +82,6 @@ export class ReleaseZip {
 
   async #write(path: string, target: string, left: number): Promise<{ readonly hash: string; readonly bytes: number }> {
     const entry = this.#entries.get(path) as yauzl.Entry;
-    await mkdir(dirname(target), { recursive: true });
     const handle = await open(target, 'wx', 0o644);
     try {
       const hash = createHash('sha256');

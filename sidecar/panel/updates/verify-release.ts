@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import {
   invalidRelease,
   MANIFEST_FILE,
@@ -20,6 +18,8 @@ export interface VerifiedRelease {
 }
 
 const MAX_SIGNATURE_BYTES = 1000;
+/** Memory for the content of all files: a stream for each of them takes five times as long, at each start of the panel. */
+const READ_BYTES = 2 ** 18;
 
 /**
  * Judges an unpacked release: its signature, and that it has each file of its manifest as it was signed, and no other.
@@ -36,8 +36,9 @@ export async function verifyRelease(folder: string, trust: ReleaseTrust): Promis
   for await (const path of filesBelow(folder, '')) {
     if (!expected.has(path)) throw invalidRelease(`${path} is not part of it`);
   }
+  const memory = Buffer.allocUnsafe(READ_BYTES);
   for (const [path, hash] of Object.entries(manifest.files)) {
-    if ((await hashOf(join(folder, path))) !== hash)
+    if ((await hashOf(join(folder, path), memory)) !== hash)
       throw invalidRelease(`${path} is missing, or not the released file`);
   }
   return { manifest, isSigned };
@@ -59,12 +60,20 @@ async function* filesBelow(folder: string, below: string): AsyncGenerator<string
   }
 }
 
-async function hashOf(file: string): Promise<string | null> {
-  const hash = createHash('sha256');
+/** null if it cannot be read. */
+async function hashOf(path: string, memory: Buffer): Promise<string | null> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return null;
   try {
-    await pipeline(createReadStream(file), hash);
-    return hash.digest('hex');
+    const hash = createHash('sha256');
+    for (;;) {
+      const { bytesRead } = await file.read(memory);
+      if (bytesRead === 0) return hash.digest('hex');
+      hash.update(memory.subarray(0, bytesRead));
+    }
   } catch {
     return null;
+  } finally {
+    await file.close();
   }
 }
