@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeReleaseFiles } from '#scripts/package/release-files.ts';
@@ -9,18 +9,15 @@ import { testFolder } from '#support/test-folder.ts';
 const DIST = fileURLToPath(new URL('../../../dist/sidecar', import.meta.url));
 
 export interface ReleaseKey {
-  readonly file: string;
+  /** Private key, as an owner keeps it in a file. */
+  readonly pem: string | Buffer;
   /** Base64 of the raw public key. */
   readonly publicKey: string;
 }
 
 export function newReleaseKey(): ReleaseKey {
-  const folder = testFolder();
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const file = join(folder, 'release.pem');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  return { file, publicKey: rawKey(publicKey) };
+  return { pem: privateKey.export({ type: 'pkcs8', format: 'pem' }), publicKey: rawKey(publicKey) };
 }
 
 function rawKey(key: KeyObject): string {
@@ -42,7 +39,8 @@ export interface ReleaseOptions {
 /** Bytes of `sidecar-VERSION.zip`: the built sidecar under another version. */
 export function makeRelease({ version, key, start, change, spoil }: ReleaseOptions): Uint8Array {
   if (!existsSync(join(DIST, 'main.js'))) throw new Error('dist/ is missing: npm run build');
-  const folder = join(testFolder(), 'sidecar');
+  const root = testFolder();
+  const folder = join(root, 'sidecar');
   cpSync(DIST, folder, { recursive: true, filter: isForThisMachine });
   const manifest = join(folder, 'package.json');
   writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]*"/, `"version": "${version}"`));
@@ -51,7 +49,9 @@ export function makeRelease({ version, key, start, change, spoil }: ReleaseOptio
     writeFileSync(join(folder, 'main.js'), main);
   }
   change?.(folder);
-  const environment = key === null ? {} : { RELEASE_KEY_FILE: key.file };
+  const keyFile = join(root, 'release.pem');
+  if (key !== null) writeFileSync(keyFile, key.pem, { mode: 0o600 });
+  const environment = key === null ? {} : { RELEASE_KEY_FILE: keyFile };
   writeReleaseFiles({ folder, root: folder, environment });
   spoil?.(folder);
   // Packed by `npm run package`; packing takes a second, and is no part of what a release's bytes are used for here.

@@ -1,5 +1,4 @@
 import { createHash, createPrivateKey, sign } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type Zippable, zipSync } from 'fflate';
 import type { ReleaseKey } from './releases.ts';
 
@@ -28,7 +27,7 @@ export function smallRelease(
   });
   const zip: Zippable = { 'sidecar/RELEASE.json': Buffer.from(text) };
   if (signedBy !== null) {
-    const signature = sign(null, Buffer.from(text), createPrivateKey(readFileSync(signedBy.file)));
+    const signature = sign(null, Buffer.from(text), createPrivateKey(signedBy.pem));
     zip['sidecar/RELEASE.sig'] = Buffer.from(signature.toString('base64'));
   }
   for (const [path, content] of Object.entries(files)) zip[`sidecar/${path}`] = Buffer.from(content);
