@@ -24,6 +24,8 @@ const STREAM_TESTS = [
   'test/contract/{schema-parts,schema-quarantine,schema-sync,unknown-names}.test.ts',
   'test/contract/write-behind{,-away,-limits,-refusals,-restart,-waiting}.test.ts',
 ];
+/** Tests of what a game server loads. `scripts/test.ts` runs most of them a second time, on the Node.js of game servers. */
+const CONNECTOR_TESTS = ['test/unit/{connector,helper,sample}/**/*.test.ts'];
 /** Suites of the connector that run a second time with its calls in a worker, beside which this thread may be slow. */
 const WORKER_TESTS = [
   'test/unit/connector/{addresses,call-and-take-result,call-many,commands,connections,hanging-address,stream}.test.ts',
@@ -108,7 +110,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [
             ...[...CONTRACT_TESTS, ...ENGINE_TESTS, ...WAITING_TESTS, ...WAITING_ENGINE_TESTS],
-            ...[...TIMED_TESTS, ...ISOLATED_TESTS, ...CLUSTER_TESTS, ...excludedTests],
+            ...[...TIMED_TESTS, ...ISOLATED_TESTS, ...CONNECTOR_TESTS, ...CLUSTER_TESTS, ...excludedTests],
           ],
           isolate: false,
           globalSetup: PROGRAMS,
@@ -119,7 +121,16 @@ export default defineConfig({
         test: {
           name: 'isolated',
           include: ISOLATED_TESTS,
-          exclude: [...WAITING_TESTS, ...excludedTests],
+          globalSetup: PROGRAMS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'connector',
+          include: CONNECTOR_TESTS,
+          exclude: WAITING_TESTS,
+          isolate: false,
           globalSetup: [...PROGRAMS, WORKER_PROGRAM],
         },
       },
@@ -128,6 +139,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: WORKER_TESTS,
+          isolate: false,
           env: { TEST_THREAD: 'worker' },
           globalSetup: [...PROGRAMS, WORKER_PROGRAM],
         },
@@ -160,6 +172,7 @@ export default defineConfig({
         test: {
           name: 'stream:connector',
           include: STREAM_CONNECTOR_TESTS,
+          isolate: false,
           env: { TEST_TRANSPORT: 'stream' },
           globalSetup: PROGRAMS,
         },

@@ -29,7 +29,7 @@ import { untestedKinds, untestedPrograms } from './servers/untested-kinds.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GAME_SERVER_NODE = 22;
 const GAME_SERVER_TESTS = [
-  '--project=isolated',
+  '--project=connector',
   '--project=waiting',
   'test/unit/connector',
   'test/unit/helper',
