@@ -26,46 +26,85 @@ export type Random = () => number;
 
 /** Written bytes, and the part of them that outlives a power failure. */
 class Inode {
-  bytes = new Uint8Array(0);
-  durable = new Uint8Array(0);
+  #bytes = new Uint8Array(0);
+  #size = 0;
+  #durable = this.#bytes;
+  #durableSize = 0;
   /** Sectors that the next flush makes durable. After one that failed they are neither dirty nor durable. */
-  dirty = new Set<number>();
+  #dirty = new Set<number>();
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#size);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
 
   write(from: Uint8Array, position: number): void {
-    this.bytes = grown(this.bytes, position + from.length);
-    this.bytes.set(from, position);
-    const last = Math.floor((position + from.length - 1) / SECTOR_BYTES);
-    for (let sector = Math.floor(position / SECTOR_BYTES); sector <= last; sector += 1) this.dirty.add(sector);
+    const end = position + from.length;
+    if (this.#durable === this.#bytes) this.#durable = this.#bytes.slice(0, this.#durableSize);
+    this.#bytes = grown(this.#bytes, end);
+    this.#size = Math.max(this.#size, end);
+    this.#bytes.set(from, position);
+    const last = Math.floor((end - 1) / SECTOR_BYTES);
+    for (let sector = Math.floor(position / SECTOR_BYTES); sector <= last; sector += 1) this.#dirty.add(sector);
   }
 
   flush(): void {
-    this.durable = grown(this.durable, this.bytes.length);
-    for (const sector of this.dirty) this.#keep(sector);
-    this.dirty.clear();
+    if (this.#durableSize === 0 && this.#dirty.size === Math.ceil(this.#size / SECTOR_BYTES)) this.#keepAll();
+    else {
+      this.#extend();
+      for (const sector of this.#dirty) this.#keep(sector);
+    }
+    this.#dirty.clear();
+  }
+
+  /** A flush that failed: Linux forgets the pages that it could not write. They stay readable and are never written again. */
+  forget(): void {
+    this.#dirty.clear();
   }
 
   /** Any of what was not flushed may have come as far as the disk, in any order. */
   losePower(random: Random): void {
-    if (this.dirty.size > 0 && random() < 0.5) this.durable = grown(this.durable, this.bytes.length);
+    if (this.#dirty.size > 0 && random() < 0.5) this.#extend();
     const share = random();
-    for (const sector of this.dirty) if (random() < share) this.#keep(sector);
-    this.bytes = this.durable.slice();
-    this.dirty.clear();
+    for (const sector of this.#dirty) if (random() < share) this.#keep(sector);
+    this.#bytes = this.#durable;
+    this.#size = this.#durableSize;
+    this.#dirty.clear();
+  }
+
+  /** The same buffer serves both until the next write. */
+  #keepAll(): void {
+    this.#durable = this.#bytes;
+    this.#durableSize = this.#size;
+  }
+
+  /** Makes the size durable. */
+  #extend(): void {
+    this.#durable = grown(this.#durable, this.#size);
+    this.#durableSize = this.#size;
   }
 
   #keep(sector: number): void {
     const from = sector * SECTOR_BYTES;
-    if (from >= this.durable.length) return;
-    this.durable.set(this.bytes.subarray(from, Math.min(from + SECTOR_BYTES, this.durable.length)), from);
+    if (from >= this.#durableSize) return;
+    this.#durable.set(this.#bytes.subarray(from, Math.min(from + SECTOR_BYTES, this.#durableSize)), from);
   }
 }
 
+/** Zeros behind the end, so that a file that grows by small writes is copied seldom. */
 function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   if (bytes.length >= length) return bytes;
-  const larger = new Uint8Array(length);
+  const larger = new Uint8Array(bytes.length === 0 ? length : Math.max(length, 2 * bytes.length));
   larger.set(bytes);
   return larger;
 }
+
+/** Buffers of writes that are done, for the next writes. */
+const spares: Uint8Array<ArrayBuffer>[] = [];
+const SPARE_BYTES = 65_536;
 
 interface Names {
   readonly change: (names: Map<string, Inode>) => void;
@@ -235,13 +274,16 @@ class MountedDisk implements Disk {
   #fileOf(path: string, inode: Inode): DiskFile {
     return {
       write: (from, position) => {
-        const bytes = new Uint8Array(from);
+        const { length } = from;
+        const copy = length > SPARE_BYTES ? new Uint8Array(length) : (spares.pop() ?? new Uint8Array(SPARE_BYTES));
+        copy.set(from);
         const effect = (fault: DiskFault | null) => {
-          const taken = fault !== null && 'short' in fault ? Math.min(fault.short, bytes.length) : bytes.length;
-          if (taken > 0) inode.write(bytes.subarray(0, taken), position);
+          const taken = fault !== null && 'short' in fault ? Math.min(fault.short, length) : length;
+          if (taken > 0) inode.write(copy.subarray(0, taken), position);
+          if (copy.length === SPARE_BYTES) spares.push(copy);
           return taken;
         };
-        return this.#call('write', path, effect, bytes.length);
+        return this.#call('write', path, effect, length);
       },
       read: (into, position) => {
         const effect = () => {
@@ -251,12 +293,11 @@ class MountedDisk implements Disk {
         };
         return this.#call('read', path, effect, into.length);
       },
-      size: async () => inode.bytes.length,
+      size: async () => inode.size,
       flush: () =>
         this.#call('flush', path, (fault) => {
           if (fault === null) return inode.flush();
-          // Linux forgets what it could not write: the pages stay readable and are never written again.
-          inode.dirty.clear();
+          inode.forget();
           if ('error' in fault) throw failure(fault.error);
         }),
       close: async () => {},

@@ -159,13 +159,14 @@ export class SimulatedDatabase {
       const answer = (send: () => void): void => {
         if (!isAnswered && !line.isCut) send();
         isAnswered = true;
+        forgetDeadline();
       };
       const refuse = (code: 'database_error' | 'database_timeout') => () => reject(new ApiError(code, 'simulated'));
       const carryOut = (): void => {
         if (this.weather === 'away') answer(refuse('database_error'));
         else this.#carryOut(run, (send) => answer(() => send(resolve, reject)));
       };
-      this.#time.after(leftMs, () => answer(refuse('database_timeout')));
+      const forgetDeadline = this.#time.after(leftMs, () => answer(refuse('database_timeout')));
       const fate = this.#fate();
       if (fate === 'done') this.#time.after(latencyMs, carryOut);
       if (fate === 'late') this.#time.after(leftMs + latencyMs * 10, carryOut);
