@@ -56,8 +56,9 @@ export async function readState(disk: Disk, folder: string): Promise<JournalStat
 
 export async function writeState(disk: Disk, folder: string, state: JournalState): Promise<void> {
   const kept: KeptState = { ...state, namespaces: state.namespaces.map(keptOf) };
-  const text = JSON.stringify({ format: FORMAT, checksum: crc32(JSON.stringify(kept)), state: kept });
-  await writeWhole(disk, join(folder, STATE_NAME), Buffer.from(`${text}\n`));
+  const text = JSON.stringify(kept);
+  const file = `{"format":${FORMAT},"checksum":${crc32(text)},"state":${text}}\n`;
+  await writeWhole(disk, join(folder, STATE_NAME), Buffer.from(file));
 }
 
 function keptOf(namespace: NamespaceState): KeptNamespace {
