@@ -59,6 +59,8 @@ export class KeyMemory {
   }
 }
 
+/** Most journals have few keys. */
+const FIRST_CHUNK_BYTES = 16 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const FIRST_CAPACITY = 1024;
 /** The least number of places for each record. */
@@ -70,7 +72,7 @@ const MOST_FILLED = 1.5;
  */
 class KeyTable {
   readonly #chunks: Buffer[] = [];
-  #used = CHUNK_BYTES;
+  #used = 0;
   /** Chunk and offset of a record in two words, the chunk from 1; 0 is an empty place. */
   #index = new Uint32Array(FIRST_CAPACITY * 2);
   #capacity = FIRST_CAPACITY;
@@ -104,7 +106,8 @@ class KeyTable {
 
   #room(length: number): Buffer {
     if (this.#used + length > (this.#chunks.at(-1)?.length ?? 0)) {
-      this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, length)));
+      const bytes = this.#chunks.length === 0 ? FIRST_CHUNK_BYTES : CHUNK_BYTES;
+      this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(bytes, length)));
       this.#used = 0;
     }
     return this.#chunks.at(-1) as Buffer;
