@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type MockInstance, vi } from 'vitest';
 import type { EndedSessions } from '#panel/accounts/sessions.ts';
+import { HeldKeys } from '../support/held-keys.ts';
 import { PASSWORD, PanelClient, startTestPanel, type TestPanel } from '../support/panel.ts';
 import { insertAccount } from '../support/quick-account.ts';
 
@@ -106,18 +107,88 @@ describe('attempts', () => {
   });
 });
 
-it('gets its turn while ten other addresses flood it with attempts', async () => {
-  const floods = Array.from({ length: 10 }, (_, number) => `203.0.113.${100 + number}`);
-  const waiting = floods.flatMap((address) =>
-    Array.from({ length: 10 }, () => signIn(address, 'nobody', 'wrong password')),
-  );
-  const flooded = Promise.all(waiting).then((all) => all.map(({ answer }) => answer.status));
-  // The line is full once it refuses.
-  await Promise.any(waiting.map(async (attempt) => expect((await attempt).answer.status).toBe(429)));
-  for (let attempt = 1; attempt <= 3; attempt += 1) {
-    expect((await signIn('203.0.113.99', 'friend', PASSWORD)).answer.status).toBe(200);
+describe('a flood of attempts from ten addresses, ten of each', () => {
+  const FLOODS = Array.from({ length: 10 }, (_, number) => `203.0.113.${100 + number}`);
+  const NUMBERS = Array.from({ length: 10 }, (_, i) => i + 1);
+  const addressOf = (password: string) => password.split(' ')[0] as string;
+  const statuses = new Map<string, number>();
+  const flooding: Promise<unknown>[] = [];
+  let keys: HeldKeys;
+  let verify: MockInstance;
+
+  beforeAll(() => {
+    keys = new HeldKeys((password) => password === PASSWORD);
+    verify = vi.spyOn(panel.services.hasher, 'verify');
+  });
+
+  afterAll(() => {
+    verify.mockRestore();
+    keys.restore();
+  });
+
+  const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 30_000, interval: 1 });
+
+  /** Called right after a sign-in: resolves when it is in the line of keys. */
+  async function arrived(): Promise<void> {
+    const { length } = verify.mock.calls;
+    await until(() => verify.mock.calls.length > length);
   }
-  expect((await flooded).filter((status) => status === 401).length).toBeGreaterThan(50);
+
+  const refusedOf = (address: string) => NUMBERS.filter((number) => statuses.get(`${address} ${number}`) === 429);
+
+  it('fills the line of keys, where the newest of the address with the most is refused', async () => {
+    for (const password of FLOODS.flatMap((address) => NUMBERS.map((number) => `${address} ${number}`))) {
+      const attempt = signIn(addressOf(password), 'nobody', password);
+      flooding.push(attempt.then(({ answer }) => statuses.set(password, answer.status)));
+      await arrived();
+    }
+    // Two begin and 64 wait.
+    await until(() => statuses.size >= 34);
+    expect(statuses.size).toBe(34);
+    expect(new Set(statuses.values())).toEqual(new Set([429]));
+    expect(keys.begun).toEqual([`${FLOODS[0]} 1`, `${FLOODS[0]} 2`]);
+    for (const address of FLOODS) {
+      const waiting = 10 - refusedOf(address).length - (address === FLOODS[0] ? 2 : 0);
+      expect([6, 7], address).toContain(waiting);
+      expect(refusedOf(address), address).toEqual(NUMBERS.slice(10 - refusedOf(address).length));
+    }
+  });
+
+  it('leaves another address its turn, after one of each that waits', async () => {
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const before = keys.begun.length;
+      const signedIn = signIn('203.0.113.99', 'friend', PASSWORD);
+      await arrived();
+      while (keys.begun.at(-1) !== PASSWORD) {
+        const { length } = keys.begun;
+        keys.release();
+        await until(() => keys.begun.length > length);
+      }
+      const others = keys.begun.slice(before, -1).map(addressOf);
+      expect(new Set(others).size, others.join(' ')).toBe(others.length);
+      // The one that began before it, and its own.
+      keys.release();
+      keys.release();
+      expect((await signedIn).answer.status).toBe(200);
+    }
+  });
+
+  it('has its turns by address, each in the order of its attempts', async () => {
+    keys.letGo();
+    await Promise.all(flooding);
+    const heard = [...statuses].filter(([, status]) => status === 401).map(([password]) => password);
+    expect(heard).toHaveLength(65);
+    const begun = keys.begun.filter((password) => password !== PASSWORD);
+    expect(begun.toSorted()).toEqual(heard.toSorted());
+    for (const address of FLOODS) {
+      const turns = begun.filter((password) => addressOf(password) === address);
+      expect(turns).toEqual(NUMBERS.slice(0, turns.length).map((number) => `${address} ${number}`));
+    }
+    for (let round = 0; round < 6; round += 1) {
+      const turns = begun.slice(2 + round * 10, 12 + round * 10).map(addressOf);
+      expect(turns.toSorted(), `round ${round}`).toEqual(FLOODS);
+    }
+  });
 });
 
 it('costs a name that nobody has what it costs a known one', async () => {
