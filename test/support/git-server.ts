@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -98,35 +98,42 @@ function serve(folder: string, url: string): ServedRepository {
     PATH: process.env.PATH,
     HOME: dirname(folder),
     GIT_CONFIG_NOSYSTEM: '1',
-    ...{ GIT_AUTHOR_NAME: 'Ann', GIT_AUTHOR_EMAIL: 'ann@example.org' },
-    ...{ GIT_COMMITTER_NAME: 'Ann', GIT_COMMITTER_EMAIL: 'ann@example.org' },
   };
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: dirname(folder), env, encoding: 'utf8', stdio: 'pipe' }).trim();
-  git('init', '--quiet', '--bare', '--initial-branch=main', folder);
-  git('--git-dir', folder, 'config', 'http.receivepack', 'true');
+  const git = (args: readonly string[], input: string | Buffer = '') =>
+    execFileSync('git', args, { cwd: dirname(folder), env, input, encoding: 'utf8', stdio: 'pipe' }).trim();
+  const here = ['--git-dir', folder];
+  git(['init', '--quiet', '--bare', '--initial-branch=main', folder]);
+  git([...here, 'config', 'http.receivepack', 'true']);
   return {
     ...{ url, folder },
-    git: (...args) => git('--git-dir', folder, ...args),
+    git: (...args) => git([...here, ...args]),
     commit(files, branch = 'main') {
-      const work = mkdtempSync(join(dirname(folder), 'work-'));
-      const inside = (...args: string[]) => git('-C', work, ...args);
-      git('clone', '--quiet', folder, work);
-      const isKnown = git('--git-dir', folder, 'branch', '--list', branch) !== '';
-      inside('checkout', '--quiet', ...(isKnown ? [branch] : ['-B', branch]));
-      for (const [path, content] of Object.entries(files)) {
-        mkdirSync(dirname(join(work, path)), { recursive: true });
-        if (content === null) rmSync(join(work, path));
-        else writeFileSync(join(work, path), content);
-      }
-      inside('add', '--all');
-      inside('commit', '--quiet', '--message', `change ${Object.keys(files).join(', ')}`);
-      inside('push', '--quiet', 'origin', branch);
-      const commit = inside('rev-parse', 'HEAD');
-      rmSync(work, { recursive: true });
-      return commit;
+      const known = git([...here, 'for-each-ref', '--format=%(refname)', `refs/heads/${branch}`, 'refs/heads/main']);
+      git([...here, 'fast-import', '--quiet', '--date-format=now'], commitOf(files, branch, known.split('\n')));
+      return git([...here, 'rev-parse', `refs/heads/${branch}`]);
     },
   };
+}
+
+/** Commit for `git fast-import`. A new branch begins at `main`. */
+function commitOf(
+  files: Readonly<Record<string, string | Buffer | null>>,
+  branch: string,
+  known: readonly string[],
+): Buffer {
+  const from = [`refs/heads/${branch}`, 'refs/heads/main'].find((ref) => known.includes(ref));
+  const data = (content: string | Buffer) => [`data ${Buffer.byteLength(content)}\n`, content, '\n'];
+  return Buffer.concat(
+    [
+      `commit refs/heads/${branch}\ncommitter Ann <ann@example.org> now\n`,
+      ...data(`change ${Object.keys(files).join(', ')}\n`),
+      from === undefined ? '' : `from ${from}^0\n`,
+      ...Object.entries(files).flatMap(([path, content]) => {
+        const name = JSON.stringify(path);
+        return content === null ? [`D ${name}\n`] : [`M 100644 inline ${name}\n`, ...data(content)];
+      }),
+    ].map((part) => Buffer.from(part)),
+  );
 }
 
 function serveGit(request: IncomingMessage, response: ServerResponse, root: string): void {
