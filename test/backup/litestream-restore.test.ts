@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { beforeEach, expect, it } from 'vitest';
 import { runRestore } from '#sidecar/commands/restore.ts';
+import { withPreload } from '#support/preloads.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -13,7 +14,6 @@ import { testFolder } from '../support/test-folder.ts';
 /** Putting the database of a copy in place. The program is one of the test that copies a file: the real one has a test of its own. */
 
 const DAMAGED = 'no database'.repeat(1000);
-const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
 
 let folder = '';
 let database = '';
@@ -96,7 +96,12 @@ it.each([
       for (const name of readdirSync(join(folder, 'data'))) rmSync(join(folder, 'data', name), { recursive: true });
       leaveOld(isDamaged);
       writeFileSync(killFile, `${step}`);
-      const env = { ...process.env, NODE_OPTIONS: `--import ${AT_RENAME}`, KILL_FILE: killFile, KILL_PATHS: database };
+      const env = {
+        ...process.env,
+        NODE_OPTIONS: withPreload('kill-at-rename'),
+        KILL_FILE: killFile,
+        KILL_PATHS: database,
+      };
       const child = spawn(process.execPath, [SIDECAR_MAIN, 'restore', ...args('--replace')], { env, stdio: 'ignore' });
       const [, signal] = await once(child, 'close');
       if (signal !== 'SIGKILL') break;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import type { BackupsAnswer } from '#panel/shapes/backups.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
@@ -12,7 +11,6 @@ import { type KilledPanel, prepareKilledPanel, startKilledPanel } from './killed
 
 /** A restore of the panel whose sidecar is killed in its middle: it goes on by itself at the next start, and is undone. */
 
-const KILLER = fileURLToPath(new URL('../support/kill-at-sql.ts', import.meta.url));
 const NAMES = Array.from({ length: 40 }, (_, i) => `name ${i}`);
 const PANEL_ON = { panel: { enabled: true, port: 0 } };
 const TABLE = { namespace: 'game', table: 'kills' };
@@ -44,7 +42,7 @@ const wish = (name: string) => ({ name, where: 'local', namespace: 'game', confi
 /** Restores in a sidecar that is killed before the statement, and returns the next one with its job at its end. */
 async function restoreKilledAt(folder: string, name: string, sql: string): Promise<JobView> {
   const kill = join(folder, 'kill');
-  const killed = await startKilledPanel(folder, KILLER);
+  const killed = await startKilledPanel(folder, 'kill-at-sql');
   const gone = once(killed.child, 'exit');
   writeFileSync(kill, sql);
   await killed.client.post('/api/backups/restore', wish(name)).catch(() => null);

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { newIdentity } from '#sidecar/backup/remote/identity.ts';
+import { type Preload, withPreload } from '#support/preloads.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { writeConfig } from '../support/config-folder.ts';
 import { KILLS } from '../support/kills-table.ts';
@@ -13,9 +14,9 @@ import { testFolder } from '../support/test-folder.ts';
 
 /** Ten processes of a low priority, and leases of killed ones. */
 const SLOW_MS = 600_000;
-const AT_RENAME = new URL('../support/kill-at-rename.ts', import.meta.url).href;
-const AT_OPENING = new URL('../support/kill-at-opening.ts', import.meta.url).href;
-const AT_STATEMENT = new URL('../support/kill-at-statement.ts', import.meta.url).href;
+const AT_RENAME = 'kill-at-rename';
+const AT_OPENING = 'kill-at-opening';
+const AT_STATEMENT = 'kill-at-statement';
 const NAMES = Array.from({ length: 40 }, (_, i) => `name ${i}`);
 
 const [here, disk, keys] = [testFolder(), testFolder(), testFolder()];
@@ -30,13 +31,13 @@ interface End {
 /** Runs a command of the program. `killAt`: the moment at which it is killed; null to let it end. */
 async function run(
   args: readonly string[],
-  preload: string,
+  preload: Preload,
   killAt: number | null,
   more: Readonly<Record<string, string>> = {},
 ): Promise<End> {
   rmSync(`${killFile}.seen`, { force: true });
   writeFileSync(killFile, String(killAt ?? 0));
-  const env = { ...process.env, NODE_OPTIONS: `--import ${preload}`, KILL_FILE: killFile, KILL_PATHS: '/', ...more };
+  const env = { ...process.env, NODE_OPTIONS: withPreload(preload), KILL_FILE: killFile, KILL_PATHS: '/', ...more };
   const child = spawn(process.execPath, [SIDECAR_MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));

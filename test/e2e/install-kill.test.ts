@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { BundleVersion } from '#panel/shapes/installs.ts';
 import type { JobView } from '#panel/shapes/jobs.ts';
 import type { Upload } from '#panel/shapes/uploads.ts';
+import type { Preload } from '#support/preloads.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, writeFiles } from '../panel/support/install-rig.ts';
 import type { PanelClient } from '../panel/support/panel.ts';
@@ -29,7 +30,7 @@ function prepare(): void {
 }
 
 /** Resolves with a signed-in client. */
-async function start(killer: string): Promise<PanelClient> {
+async function start(killer: Preload): Promise<PanelClient> {
   sidecar = await startKilledPanel(folder, killer);
   return sidecar.client;
 }
@@ -96,7 +97,7 @@ beforeEach(prepare);
 afterEach(() => sidecar?.stop());
 
 /** Kills at the moment; resolves with the version after the next start, or null if there is no such moment. */
-async function killedAt(killer: string, at: number): Promise<string | null> {
+async function killedAt(killer: Preload, at: number): Promise<string | null> {
   moment = at;
   const first = await start(killer);
   const { child } = sidecar as KilledPanel;

@@ -1,22 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { PanelSettings } from '#panel/settings/panel-settings.ts';
 import { PERMISSIONS } from '#panel/shapes/permissions.ts';
 import { openPanelStore, type PanelStore } from '#panel/store/panel-store.ts';
 import { writeConfig } from '#support/config-folder.ts';
+import { type Preload, withPreload } from '#support/preloads.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
 import { insertAccount } from '../panel/support/quick-account.ts';
 
 /** Programs that kill the sidecar, or fill its disk, at a moment (`test/support/`). */
 export const KILLERS = {
-  rename: fileURLToPath(new URL('../support/kill-at-rename.ts', import.meta.url)),
-  statement: fileURLToPath(new URL('../support/kill-at-statement.ts', import.meta.url)),
-  fullDisk: fileURLToPath(new URL('../support/fill-at-call.ts', import.meta.url)),
-};
+  rename: 'kill-at-rename',
+  statement: 'kill-at-statement',
+  fullDisk: 'fill-at-call',
+} as const satisfies Record<string, Preload>;
 
 interface KilledPanelChanges {
   /** Beside `enabled` and `port`. */
@@ -50,11 +50,11 @@ export interface KilledPanel {
 /** Starts the sidecar as a process, with a killer in it that waits for the file `kill` of the folder. */
 export async function startKilledPanel(
   folder: string,
-  killer?: string,
+  killer?: Preload,
   /** A command that becomes the process. */
   wrapper: readonly string[] = [],
 ): Promise<KilledPanel> {
-  const loaded = killer === undefined ? {} : { NODE_OPTIONS: `--import ${killer}` };
+  const loaded = killer === undefined ? {} : { NODE_OPTIONS: withPreload(killer) };
   const env = { ...process.env, ...loaded, KILL_FILE: join(folder, 'kill') };
   const argv = [...wrapper, process.execPath, SIDECAR_MAIN, '--config', join(folder, 'sidecar.json')];
   const child = spawn(argv[0] ?? '', argv.slice(1), {

@@ -1,15 +1,14 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import type { PanelUpdatesAnswer } from '#panel/shapes/updates.ts';
 import type { Step } from '#support/kill-at-step.ts';
+import { withPreload } from '#support/preloads.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { makeRelease } from '../panel/support/releases.ts';
 import { isGone } from '../panel/support/server-rig.ts';
 import { POLL, RELEASE_KEY, stopUpdateRigs, UpdateRig } from './update-rig.ts';
 
-const KILLER = fileURLToPath(new URL('../support/kill-at-step.ts', import.meta.url));
 const SLOW_MS = 180_000;
 const NEXT = '9.0.0';
 
@@ -71,7 +70,7 @@ let isSpoilt = true;
 
 async function openRig(): Promise<void> {
   const short = { TEST_PROVEN_MS: '300', TEST_LET_GO_MS: '3000' };
-  const environment = { ...short, KILL_FILE: killFile, NODE_OPTIONS: `--import ${KILLER}` };
+  const environment = { ...short, KILL_FILE: killFile, NODE_OPTIONS: withPreload('kill-at-step') };
   rmSync(killFile, { force: true });
   rig = await UpdateRig.start(makeRelease({ version: NEXT, key: RELEASE_KEY }), environment);
   await rig.download();

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { openEngine } from '#engine/open.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
 import { PATIENT } from '#support/config-folder.ts';
+import { withPreload } from '#support/preloads.ts';
 import { spawnSidecar, startSidecar, type TestSidecar } from '#support/sidecar.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -21,7 +22,6 @@ const NEVER = 1_000_000;
 /** Kills of each kind; the statements around the commit are always among them. */
 const KILLS = 14;
 
-const PRELOAD = new URL('../support/kill-at-statement.ts', import.meta.url).href;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const ID = { name: 'id', type: 'int64', autoIncrement: true };
@@ -106,7 +106,7 @@ function chosen(moments: readonly string[]): number[] {
 }
 
 const environmentOf = (folder: string) => ({
-  NODE_OPTIONS: `--import=${PRELOAD}`,
+  NODE_OPTIONS: withPreload('kill-at-statement'),
   NODE_NO_WARNINGS: '1',
   KILL_FILE: join(folder, 'kill'),
 });

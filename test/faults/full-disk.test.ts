@@ -21,6 +21,7 @@ import { PanelClient } from '../panel/support/panel-client.ts';
 import { insertAccount, PASSWORD } from '../panel/support/quick-account.ts';
 import type { FillAt } from '../support/fill-disk-at.ts';
 import { KILLS } from '../support/kills-table.ts';
+import { withPreload } from '../support/preloads.ts';
 import { type SidecarProcess, spawnSidecar, startSidecar, writeConfig } from '../support/sidecar.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -30,7 +31,6 @@ const MEGABYTES = 160;
 /** A backup and a restore leave 64 MB to the others of the disk. */
 const TOO_LITTLE_BYTES = 40 * 2 ** 20;
 const ROWS = 2000;
-const PRELOAD = new URL('../support/fill-disk-at.ts', import.meta.url).href;
 const NO_ROOM = 'make room there';
 
 let folder: string;
@@ -41,7 +41,7 @@ let disk: HeldDisk;
 /** The disk as this process sees it. */
 let seen: string;
 
-const environment = () => ({ NODE_OPTIONS: `--import ${PRELOAD}`, FILL_FOLDER: at, FILL_AT: fillFile });
+const environment = () => ({ NODE_OPTIONS: withPreload('fill-disk-at'), FILL_FOLDER: at, FILL_AT: fillFile });
 
 interface End {
   readonly code: number | null;

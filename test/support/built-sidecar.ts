@@ -1,13 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import { hashInputs } from '#scripts/build/input-hash.ts';
 import { bundleSidecar, bundleSqliteWorker } from '#scripts/build/programs.ts';
+import { PRELOADS } from './preloads.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, '.cache/sidecar');
 const DAY_MS = 86_400_000;
-const INPUTS = ['sidecar', 'db_connector', 'scripts/build', 'package-lock.json', 'test/panel/support/quick-keeper.ts'];
+const PRELOAD_FILES = PRELOADS.map((name) => `test/support/${name}.ts`);
+const INPUTS = [
+  ...['sidecar', 'db_connector', 'scripts/build', 'package-lock.json', 'test/panel/support/quick-keeper.ts'],
+  ...[...PRELOAD_FILES, 'test/support/watch-sql.ts', 'test/support/preloads.ts', 'scripts/servers'],
+];
 const PROGRAMS = {
   main: 'sidecar/main.ts',
   keeper: 'sidecar/keeper/main.ts',
@@ -20,7 +26,7 @@ const STARTERS = {
 };
 
 /**
- * Global set-up: the sidecar and its threads as programs in JavaScript, in the folder `TEST_SIDECAR`. They lie below the
+ * Global set-up: the sidecar, its threads and their preloads in JavaScript, in the folder `TEST_SIDECAR`. They lie below the
  * repository, so that they take everything but their code from there, as the sources do. A folder never changes: its name is
  * a hash over its sources.
  */
@@ -35,12 +41,23 @@ export async function setup(): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   await bundleSidecar(ROOT, fresh, PROGRAMS);
   await bundleSqliteWorker(ROOT, fresh, { format: 'cjs', banner: {}, outExtension: { '.js': '.cjs' } });
+  await bundlePreloads(fresh);
   try {
     renameSync(fresh, folder);
   } catch {
     // Another run has built it meanwhile.
     rmSync(fresh, { recursive: true });
   }
+}
+
+async function bundlePreloads(outdir: string): Promise<void> {
+  const { metafile } = await build({
+    ...{ absWorkingDir: ROOT, entryPoints: PRELOAD_FILES, outdir, outExtension: { '.js': '.cjs' } },
+    ...{ bundle: true, platform: 'node', target: 'node22.19', format: 'cjs', external: ['better-sqlite3'] },
+    ...{ logLevel: 'silent', metafile: true },
+  });
+  const stray = Object.keys(metafile.inputs).filter((file) => !INPUTS.some((input) => file.startsWith(input)));
+  if (stray.length > 0) throw new Error(`built-sidecar.ts: a preload imports what is not among INPUTS: ${stray}`);
 }
 
 /** A run beside this one may use those of today. */

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { fillDisk, fillFiles, fillNames } from '#scripts/servers/small-disk.ts';
 
 /**
- * Preloaded into a program under test and its threads (`NODE_OPTIONS=--import …`): fills the small disk at `FILL_FOLDER` for
+ * Preloaded into a program under test and its threads (`preloads.ts`): fills the small disk at `FILL_FOLDER` for
  * real before one call that writes to it. `KILL_FILE` holds a `Filling`; as long as it is absent nothing is filled.
  */
 export interface Filling {

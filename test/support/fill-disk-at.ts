@@ -4,7 +4,7 @@ import { fillDisk } from '#scripts/servers/small-disk.ts';
 import { watchSql } from './watch-sql.ts';
 
 /**
- * Preloaded into a program under test (`NODE_OPTIONS=--import …`): another program takes all room of the disk of
+ * Preloaded into a program under test (`preloads.ts`): another program takes all room of the disk of
  * `FILL_FOLDER` at one moment, so that the next write finds none. The file that `FILL_AT` names holds the moment, `FillAt` as
  * JSON; as long as it is absent nothing is counted.
  */

@@ -2,7 +2,7 @@ import process from 'node:process';
 import { watchSql } from './watch-sql.ts';
 
 /**
- * Preloaded into a program under test (`NODE_OPTIONS=--import …`): kills it by SIGKILL when a mark of SQLite is deleted for
+ * Preloaded into a program under test (`preloads.ts`): kills it by SIGKILL when a mark of SQLite is deleted for
  * good, the first whose name is that of `KILL_MARK`.
  */
 

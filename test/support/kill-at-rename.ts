@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
 
 /**
- * Preloaded into a program under test (`NODE_OPTIONS=--import …`): kills it by SIGKILL before or after one rename of a path with
+ * Preloaded into a program under test (`preloads.ts`): kills it by SIGKILL before or after one rename of a path with
  * `KILL_PATHS` in it. The file that `KILL_FILE` names says at which moment; as long as it is absent nothing is counted.
  * `<KILL_FILE>.seen` lists the moments.
  */

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { watchSql } from './watch-sql.ts';
 
 /**
- * Preloaded into a sidecar under test (`NODE_OPTIONS=--import …`): kills it by SIGKILL, and none of the commands that it
+ * Preloaded into a sidecar under test (`preloads.ts`): kills it by SIGKILL, and none of the commands that it
  * starts, before a statement of SQLite that begins with the text in the file that `KILL_FILE` names.
  */
 

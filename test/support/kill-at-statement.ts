@@ -3,7 +3,7 @@ import process from 'node:process';
 import { type WatchedStatement, watchSql } from './watch-sql.ts';
 
 /**
- * Preloaded into a program under test (`NODE_OPTIONS=--import …`): kills it by SIGKILL at one statement of SQLite. The file
+ * Preloaded into a program under test (`preloads.ts`): kills it by SIGKILL at one statement of SQLite. The file
  * that `KILL_FILE` names says at which moment; as long as it is absent nothing is counted. Each statement of a transaction
  * that writes, from its first statement to its end, and each write outside of one, has two moments, before it and after it.
  * Housekeeping of the sidecar has none. `<KILL_FILE>.seen` lists the moments.

@@ -6,7 +6,7 @@ import { isMainThread } from 'node:worker_threads';
 import { watchSql } from './watch-sql.ts';
 
 /**
- * Preloaded into the keeper, and so into everything below it (`NODE_OPTIONS=--import …`): sends a signal to one of these
+ * Preloaded into the keeper, and so into everything below it (`preloads.ts`): sends a signal to one of these
  * programs at one step of an update of the panel. `KILL_FILE` holds a `Step`, and comes whole (by a rename). The file is gone when
  * the step was reached; as long as it is absent nothing happens.
  */

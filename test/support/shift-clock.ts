@@ -3,7 +3,7 @@ import process from 'node:process';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Preloaded into a sidecar under test (`NODE_OPTIONS=--import …`): its clock is ahead by the milliseconds in the file that
+ * Preloaded into a sidecar under test (`preloads.ts`): its clock is ahead by the milliseconds in the file that
  * `CLOCK_FILE` names, which is read again at each SIGUSR2. The monotonic clock goes on.
  */
 

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { withPreload } from '../preloads.ts';
 import { type SidecarProcess, secretOf, spawnSidecar } from '../sidecar.ts';
 import { type Answer, type Envelope, SignedClient } from '../signed-client.ts';
 import { testFolder } from '../test-folder.ts';
 
-const SHIFT_CLOCK = fileURLToPath(new URL('../shift-clock.ts', import.meta.url));
 /** Pause of a sidecar after which its callers give it up, as a connector does. */
 const GIVEN_UP_MS = 1000;
 
@@ -39,7 +38,7 @@ export class Box {
         database: { file: undefined, ...this.#database },
         limits: { perKeyPerSecond: 1_000_000, perAddressPerSecond: 1_000_000, authFailuresPerMinute: 10_000 },
       },
-      { NODE_OPTIONS: `--import ${SHIFT_CLOCK}`, CLOCK_FILE: this.#clockFile },
+      { NODE_OPTIONS: withPreload('shift-clock'), CLOCK_FILE: this.#clockFile },
     );
     this.#client = this.#clientAt(this.#sidecar.address);
   }
