@@ -99,7 +99,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // For programs that tests start with a configuration of their own: no two want the same port, none the network.
     env: { SIDECAR_PANEL_PORT: '0', SIDECAR_PANEL_BRIDGE_HOST: '127.0.0.1', TEST_DISK_FOLDER: tmpdir() },
-    setupFiles: ['./test/support/test-seed.ts', './test/support/memory-folder.ts'],
+    setupFiles: ['./test/support/real-timers.ts', './test/support/test-seed.ts', './test/support/memory-folder.ts'],
     // Machines stall. What needed its second attempt is named at the end of the run (scripts/check/counts.ts).
     retry: process.env.CI ? 1 : 0,
     projects: [
