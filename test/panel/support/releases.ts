@@ -55,7 +55,7 @@ export function makeRelease({ version, key, start, change, spoil }: ReleaseOptio
   writeReleaseFiles({ folder, root: folder, environment });
   spoil?.(folder);
   // Packed by `npm run package`; packing takes a second, and is no part of what a release's bytes are used for here.
-  const bytes = zipFolder(folder, 'sidecar', 0);
+  const bytes = zipFolder(folder, 'sidecar', null);
   rmSync(folder, { recursive: true });
   return bytes;
 }
