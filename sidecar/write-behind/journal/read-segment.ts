@@ -4,7 +4,7 @@ import type { JournalEntry, PendingEntry, SettledMark } from './entries.ts';
 import { BLOCK_BYTES, FRAME_HEAD_BYTES, type FrameHead, peekFrame, readFrame } from './frame.ts';
 import { keyRecord } from './key-record.ts';
 import { KIND, type RecordHead, readEntry, readHead, readKey, readPayload } from './records.ts';
-import type { Segment } from './segment.ts';
+import { isZero, type Segment } from './segment.ts';
 
 /** Neighbouring entries are read together, up to so many bytes, across holes of at most `MAX_HOLE_BYTES`. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
@@ -147,6 +147,7 @@ function gapAt(bytes: Buffer, at: number, to: number, segment: number, kind: Gap
 /** End of the last byte that is not zero, or `from`. */
 function lastWritten(bytes: Buffer, from: number): number {
   let end = bytes.length;
+  while (end - BLOCK_BYTES >= from && isZero(bytes.subarray(end - BLOCK_BYTES, end))) end -= BLOCK_BYTES;
   while (end > from && bytes[end - 1] === 0) end -= 1;
   return end;
 }

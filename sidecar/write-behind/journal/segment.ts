@@ -6,6 +6,11 @@ import { KeyLog } from './key-record.ts';
 
 const ZEROS = Buffer.alloc(256 * 1024);
 
+/** Whether the bytes, at most a block of a segment, are all zero. */
+export function isZero(bytes: Buffer): boolean {
+  return bytes.equals(ZEROS.subarray(0, bytes.length));
+}
+
 /** A file of the journal. */
 export class Segment {
   readonly number: number;
@@ -130,7 +135,7 @@ export function writeHeader(into: Buffer, header: SegmentHeader): void {
 export function readHeader(bytes: Buffer): HeaderFound {
   const block = bytes.subarray(0, BLOCK_BYTES);
   // A process may have died while it made the file: then the file is short, and the segment before it is the newest.
-  if (block.every((byte) => byte === 0)) return 'empty';
+  if (isZero(block)) return 'empty';
   if (block.length < BLOCK_BYTES) return 'damaged';
   const isOurs = block.subarray(0, MAGIC.length).equals(MAGIC);
   if (!isOurs || block.readUInt32LE(CHECKSUM) !== crc32(block.subarray(0, CHECKSUM))) return 'damaged';
