@@ -7,10 +7,9 @@ import { withPreload } from '#support/preloads.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { makeRelease } from '../panel/support/releases.ts';
 import { isGone } from '../panel/support/server-rig.ts';
-import { POLL, RELEASE_KEY, stopUpdateRigs, UpdateRig } from './update-rig.ts';
+import { NEXT, POLL, RELEASE_KEY, stopUpdateRigs, UpdateRig } from './update-rig.ts';
 
 const SLOW_MS = 180_000;
-const NEXT = '9.0.0';
 
 const killFile = join(testFolder(), 'kill');
 let rig: UpdateRig;

@@ -6,10 +6,12 @@ import { freePort } from '#scripts/servers/free-port.ts';
 import { QUICK_KEEPER } from '#support/sidecar-program.ts';
 import { KeeperRig } from '../panel/support/keeper-rig.ts';
 import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
-import { newReleaseKey } from '../panel/support/releases.ts';
+import { newReleaseKey, placeRelease } from '../panel/support/releases.ts';
 import { fakeLine, isGone } from '../panel/support/server-rig.ts';
 
 export const POLL = { timeout: 90_000, interval: 200 };
+/** Version of every release. */
+export const NEXT = '9.0.0';
 /** Signs every release that a rig trusts. */
 export const RELEASE_KEY = newReleaseKey();
 
@@ -31,8 +33,8 @@ export class UpdateRig {
     this.client = new PanelClient(`http://127.0.0.1:${port}`);
   }
 
-  /** @param release put into the inbox */
-  static async start(release: Uint8Array, environment: Record<string, string> = {}): Promise<UpdateRig> {
+  /** @param release its ZIP, put into the inbox, or the folder of an unpacked one */
+  static async start(release: Uint8Array | string, environment: Record<string, string> = {}): Promise<UpdateRig> {
     const port = await freePort();
     const keeper = new KeeperRig({
       program: QUICK_KEEPER,
@@ -42,15 +44,21 @@ export class UpdateRig {
     const rig = new UpdateRig(keeper, port);
     STARTED.push(rig);
     keeper.makeOwner();
-    const inbox = join(keeper.folder, 'data/updates/inbox');
-    mkdirSync(inbox, { recursive: true });
-    writeFileSync(join(inbox, 'release.zip'), release);
+    rig.#place(release);
     keeper.environment = { ...environment, SIDECAR_PANEL_PORT: String(port) };
     keeper.start();
     rig.server = await keeper.server();
     await expect.poll(() => keeper.panels().length, POLL).toBe(1);
     await rig.client.login('owner', PASSWORD);
     return rig;
+  }
+
+  #place(release: Uint8Array | string): void {
+    const data = join(this.keeper.folder, 'data');
+    const inbox = join(data, 'updates/inbox');
+    mkdirSync(inbox, { recursive: true });
+    if (typeof release === 'string') placeRelease(release, join(data, 'releases', NEXT));
+    else writeFileSync(join(inbox, 'release.zip'), release);
   }
 
   /** null while the panel is away. */
@@ -65,6 +73,8 @@ export class UpdateRig {
   }
 
   async apply(): Promise<void> {
+    // A sidecar judges its releases again after each start.
+    await expect.poll(async () => (await this.view())?.updates.staged?.version, POLL).toBe(NEXT);
     expect(await this.client.post('/api/updates/apply')).toMatchObject({ status: 200 });
   }
 

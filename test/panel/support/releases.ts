@@ -1,9 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeReleaseFiles } from '#scripts/package/release-files.ts';
-import { zipFolder } from '#scripts/package/zip-folder.ts';
+import { filesBelow, zipFolder } from '#scripts/package/zip-folder.ts';
 import { testFolder } from '#support/test-folder.ts';
 
 const DIST = fileURLToPath(new URL('../../../dist/sidecar', import.meta.url));
@@ -37,7 +37,20 @@ export interface ReleaseOptions {
 }
 
 /** Bytes of `sidecar-VERSION.zip`: the built sidecar under another version. */
-export function makeRelease({ version, key, start, change, spoil }: ReleaseOptions): Uint8Array {
+export function makeRelease(options: ReleaseOptions): Uint8Array {
+  const folder = makeReleaseFolder(options);
+  const bytes = packRelease(folder);
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
+
+/** Packed by `npm run package`; packing takes a second, and is no part of what a release's bytes are used for here. */
+export function packRelease(folder: string): Uint8Array {
+  return zipFolder(folder, 'sidecar', null);
+}
+
+/** The files of `makeRelease`, as they are when they have been unpacked. */
+export function makeReleaseFolder({ version, key, start, change, spoil }: ReleaseOptions): string {
   if (!existsSync(join(DIST, 'main.js'))) throw new Error('dist/ is missing: npm run build');
   const root = testFolder();
   const folder = join(root, 'sidecar');
@@ -54,10 +67,16 @@ export function makeRelease({ version, key, start, change, spoil }: ReleaseOptio
   const environment = key === null ? {} : { RELEASE_KEY_FILE: keyFile };
   writeReleaseFiles({ folder, root: folder, environment });
   spoil?.(folder);
-  // Packed by `npm run package`; packing takes a second, and is no part of what a release's bytes are used for here.
-  const bytes = zipFolder(folder, 'sidecar', null);
-  rmSync(folder, { recursive: true });
-  return bytes;
+  return folder;
+}
+
+/** Places an unpacked release in time for the next start. Its files are links: a program replaces them, and changes none. */
+export function placeRelease(folder: string, target: string): void {
+  for (const path of filesBelow(folder, '')) {
+    const file = join(target, path);
+    mkdirSync(dirname(file), { recursive: true });
+    linkSync(join(folder, path), file);
+  }
 }
 
 /** Programs of other machines are most of a release's bytes, and would be packed and unpacked in each case. */
