@@ -81,7 +81,7 @@ export async function build(target: string): Promise<void> {
   const packages = await bundlePrograms(ROOT, target, version);
   completeConnector(join(target, 'db_connector'));
   completeSidecar(join(target, 'sidecar'));
-  const pages = await buildPanelPages(ROOT, join(target, 'sidecar/panel'));
+  const pages = await buildPanelPages(ROOT, join(target, 'sidecar/panel.pages'));
   writeLicences(ROOT, join(target, 'db_connector'), packages.connector);
   writeLicences(ROOT, join(target, 'sidecar'), [
     ...new Set([...packages.sidecar, ...pages, 'node_modules/better-sqlite3']),

@@ -19,7 +19,7 @@ const IS_BUILT = MANIFEST.name === 'sidecar';
 export const REPLACED_FOLDER = IS_BUILT ? PROGRAM_FOLDER : null;
 
 /** The built pages. */
-export const PAGES_FOLDER = IS_BUILT ? join(PROGRAM_FOLDER, 'panel') : join(PROGRAM_FOLDER, 'dist/sidecar/panel');
+export const PAGES_FILE = join(PROGRAM_FOLDER, IS_BUILT ? 'panel.pages' : 'dist/sidecar/panel.pages');
 
 function folderWithManifest(folder: string): string {
   if (existsSync(join(folder, 'package.json'))) return folder;

@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type OutputFile } from 'esbuild';
+import { type PageBodies, packPages } from '#panel/http/pages-file.ts';
 
 const WEB = 'sidecar/panel/web';
 /** Browsers of 2024 and newer: the style sheet has `light-dark()`. */
 const TARGET = ['chrome123', 'firefox121', 'safari17.5', 'edge123'];
 
+type Pages = Map<string, PageBodies>;
+
 /** Places a file and its compressed forms: compressed once here, not at each visit. */
-function place(folder: string, name: string, contents: string | Uint8Array): void {
+function place(pages: Pages, path: string, contents: string | Uint8Array): void {
   const bytes = Buffer.from(contents);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  writeFileSync(join(folder, name), bytes);
-  writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes, { params }));
-  writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+  const packed = { br: brotliCompressSync(bytes, { params }), gzip: gzipSync(bytes, { level: 9 }) };
+  pages.set(path, new Map(Object.entries({ '': bytes, ...packed })));
 }
 
 type Texts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -56,7 +58,7 @@ function textsOf(all: Texts, part: string): Texts {
 }
 
 /** Places the texts of each language in three files; the page knows their names. */
-function placeLocales(root: string, folder: string): Record<string, Record<string, string>> {
+function placeLocales(root: string, pages: Pages): Record<string, Record<string, string>> {
   const places: Record<string, Record<string, string>> = {};
   const sources = join(root, WEB, 'locales');
   for (const file of readdirSync(sources)) {
@@ -66,7 +68,7 @@ function placeLocales(root: string, folder: string): Record<string, Record<strin
       const text = JSON.stringify(textsOf(all, part));
       const hash = createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase();
       const name = `locale-${part}-${locale}-${hash}.json`;
-      place(folder, name, text);
+      place(pages, `assets/${name}`, text);
       return [part, `/assets/${name}`];
     });
     places[locale] = Object.fromEntries(parts);
@@ -95,14 +97,15 @@ function headOf(files: readonly OutputFile[], locales: Record<string, Record<str
   ].join('\n    ');
 }
 
-/** The pages of the panel: `index.html`, and in `assets/` what it needs, under names that change with their contents. */
+/**
+ * The pages of the panel in one file (`packPages`): `index.html`, and in `assets/` what it needs, under names that change with
+ * their contents.
+ */
 export async function buildPanelPages(root: string, target: string): Promise<string[]> {
-  const assets = join(target, 'assets');
-  mkdirSync(assets, { recursive: true });
   const result = await build({
     absWorkingDir: root,
     entryPoints: [`${WEB}/main.tsx`, `${WEB}/style/style.css`, `${WEB}/style/pages.css`, `${WEB}/icon.svg`],
-    outdir: assets,
+    outdir: 'assets',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
@@ -121,14 +124,16 @@ export async function buildPanelPages(root: string, target: string): Promise<str
     metafile: true,
     write: false,
   });
-  for (const { path, contents } of result.outputFiles) place(assets, basename(path), contents);
+  const pages: Pages = new Map();
+  for (const { path, contents } of result.outputFiles) place(pages, `assets/${basename(path)}`, contents);
   const page = readFileSync(join(root, WEB, 'index.html'), 'utf8');
-  const head = headOf(result.outputFiles, placeLocales(root, assets));
+  const head = headOf(result.outputFiles, placeLocales(root, pages));
   place(
-    target,
+    pages,
     'index.html',
     page.replace('<!-- build -->', () => head),
   );
+  writeFileSync(target, packPages(pages));
   const packages = Object.keys(result.metafile.inputs).map(
     (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0],
   );
@@ -138,7 +143,5 @@ export async function buildPanelPages(root: string, target: string): Promise<str
 // `node scripts/build/panel-pages.ts`: the pages alone, in half a second, while they are worked on.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const target = join(root, 'dist/sidecar/panel');
-  rmSync(target, { recursive: true, force: true });
-  await buildPanelPages(root, target);
+  await buildPanelPages(root, join(root, 'dist/sidecar/panel.pages'));
 }

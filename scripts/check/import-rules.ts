@@ -649,10 +649,12 @@ export const ZONES: readonly Zone[] = [
   { path: 'scripts/test.ts', zones: ['scripts/', 'scripts/servers/'], packages: [] },
   { path: 'scripts/soak.ts', zones: ['scripts/servers/'], packages: [] },
   { path: 'scripts/check/count-reporter.ts', zones: ['scripts/'], packages: ['vitest'] },
+  // The panel reads the file in the form in which the build writes it.
+  { path: 'scripts/build/panel-pages', zones: ['sidecar/panel/http/'], packages: ['esbuild'] },
   // `npm start` shows the sidecar's log as a game server's console does.
   {
     path: 'scripts/',
-    zones: ['sidecar/embedded/', 'sidecar/log-event.ts', 'standalone/'],
+    zones: ['scripts/build/panel-pages', 'sidecar/embedded/', 'sidecar/log-event.ts', 'standalone/'],
     packages: ['esbuild', 'fflate', 'oxc-parser'],
   },
   { path: 'test/', zones: [], packages: [] },

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { listenOnPort, urlOf } from '../http/listen.ts';
 import { RequestLog } from '../http/request-log.ts';
-import { PAGES_FOLDER } from '../program-folder.ts';
+import { PAGES_FILE } from '../program-folder.ts';
 import { ClientReader } from '../security/client.ts';
 import { createApp, panelRoutes } from './app.ts';
 import { Guards } from './http/guards.ts';
@@ -91,7 +91,7 @@ async function openPanel(options: PanelOptions, opened: End[]): Promise<RunningP
     trouble: services.trouble,
     updates: services.updates,
   });
-  const app = createApp({ routes, pages: new StaticPages(PAGES_FOLDER), guards });
+  const app = createApp({ routes, pages: new StaticPages(PAGES_FILE), guards });
   const begin = async () => {
     await services.bridge.apply();
     services.installs.recover((id) => services.jobs.hasEnded(id));

@@ -76,7 +76,6 @@ describe('npm run package', () => {
     const json = paths.filter(
       (path) =>
         path.endsWith('.json') &&
-        !path.includes('/panel/assets/') &&
         !path.includes('/docs/grafana/') &&
         !/package\.json$|bundle\.json$|^sidecar\/RELEASE\.json$/.test(path),
     );

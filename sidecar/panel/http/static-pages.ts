@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { type PageBodies, unpackPages } from './pages-file.ts';
 import { RawAnswer } from './route.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -31,16 +31,13 @@ const PAGE_POLICY = [
 
 /** The build's hash of the content in the name: what has it never changes. */
 const HASHED = /-[A-Z0-9]{8}\.[a-z0-9]+$/;
-const ENCODINGS = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const;
+/** The best first. */
+const ENCODINGS = ['br', 'gzip'] as const;
 
 interface StaticFile {
   readonly type: string;
   readonly isHashed: boolean;
-  /** By content encoding; empty is the file as it is. */
-  readonly bodies: ReadonlyMap<string, Buffer>;
+  readonly bodies: PageBodies;
 }
 
 /**
@@ -50,8 +47,9 @@ interface StaticFile {
 export class StaticPages {
   readonly #files: ReadonlyMap<string, StaticFile>;
 
-  constructor(folder: string) {
-    this.#files = readFiles(folder);
+  /** @param file as `packPages` makes it */
+  constructor(file: string) {
+    this.#files = readFiles(file);
   }
 
   /** Null if there is none. */
@@ -64,7 +62,7 @@ export class StaticPages {
 
 function answerOf(file: StaticFile, acceptEncoding: string): RawAnswer {
   const accepted = new Set(acceptEncoding.split(',').map((part) => part.split(';')[0]?.trim()));
-  const encoding = ENCODINGS.map(([name]) => name).find((name) => accepted.has(name) && file.bodies.has(name)) ?? '';
+  const encoding = ENCODINGS.find((name) => accepted.has(name) && file.bodies.has(name)) ?? '';
   const body = file.bodies.get(encoding) as Buffer;
   return new RawAnswer((response) => {
     response.setHeader('content-type', file.type);
@@ -77,30 +75,21 @@ function answerOf(file: StaticFile, acceptEncoding: string): RawAnswer {
   });
 }
 
-function readFiles(folder: string): Map<string, StaticFile> {
-  const names = namesIn(folder);
-  const known = new Set(names);
-  const isPacked = (name: string) => ENCODINGS.some(([, end]) => name.endsWith(end) && known.has(name.slice(0, -3)));
-  const plain = names.filter((name) => !isPacked(name));
+function readFiles(file: string): Map<string, StaticFile> {
   return new Map(
-    plain.map((name) => {
-      const packed = ENCODINGS.filter(([, end]) => known.has(name + end)).map(
-        ([encoding, end]) => [encoding, readFileSync(join(folder, name + end))] as const,
-      );
-      const bodies = new Map([['', readFileSync(join(folder, name))], ...packed]);
-      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-      return [`/${name.split(sep).join('/')}`, { type, isHashed: HASHED.test(name), bodies }];
+    [...readPages(file)].map(([path, bodies]) => {
+      const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+      return [`/${path}`, { type, isHashed: HASHED.test(path), bodies }];
     }),
   );
 }
 
-function namesIn(folder: string): string[] {
+function readPages(file: string): Map<string, PageBodies> {
+  let bytes: Buffer;
   try {
-    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    bytes = readFileSync(file);
   } catch {
-    return [];
+    return new Map();
   }
+  return unpackPages(bytes);
 }

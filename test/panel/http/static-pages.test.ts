@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packPages } from '#panel/http/pages-file.ts';
 import { StaticPages } from '#panel/http/static-pages.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { PanelClient } from '#test/panel/support/panel-client.ts';
@@ -12,11 +13,13 @@ let server: Server;
 let client: PanelClient;
 
 beforeAll(async () => {
-  mkdirSync(join(folder, 'panel/assets'), { recursive: true });
   writeFileSync(join(folder, 'secret.txt'), 'a secret');
-  writeFileSync(join(folder, 'panel/index.html'), '<!doctype html>');
-  for (const end of ['', '.br', '.gz']) writeFileSync(join(folder, `panel/assets/main-ABCD2345.js${end}`), `js${end}`);
-  const pages = new StaticPages(join(folder, 'panel'));
+  const script = { '': 'js', br: 'js.br', gzip: 'js.gz' };
+  const files = { 'index.html': { '': '<!doctype html>' }, 'assets/main-ABCD2345.js': script };
+  const bodiesOf = (texts: object) => new Map(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
+  const packed = packPages(new Map(Object.entries(files).map(([path, texts]) => [path, bodiesOf(texts)])));
+  writeFileSync(join(folder, 'panel.pages'), packed);
+  const pages = new StaticPages(join(folder, 'panel.pages'));
   server = createServer((request, response) => {
     const found = pages.find(request.url ?? '', String(request.headers['accept-encoding'] ?? ''));
     if (found === null) response.writeHead(404).end();
