@@ -16,7 +16,8 @@ import { runBackup } from '#sidecar/commands/backup.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { copyIo } from '../support/copy-io.ts';
-import { type SidecarOptions, spawnSidecar, startSidecar, type TestSidecar, writeConfig } from '../support/sidecar.ts';
+import { type SidecarOptions, startSidecar, type TestSidecar, writeConfig } from '../support/sidecar.ts';
+import { spawnSidecar } from '../support/sidecar-process.ts';
 import { SignedClient } from '../support/signed-client.ts';
 import { testFolder } from '../support/test-folder.ts';
 

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
-import { spawnSidecar } from '../support/sidecar.ts';
+import { spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** As most systems set it: everybody may read. */

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
-import { secretOf, spawnSidecar, writeConfig } from '../support/sidecar.ts';
+import { secretOf, writeConfig } from '../support/config-folder.ts';
+import { spawnSidecar } from '../support/sidecar-process.ts';
 import { SignedClient } from '../support/signed-client.ts';
 import { testFolder } from '../support/test-folder.ts';
 

@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
-import { type ConfigChanges, type SidecarProcess, secretOf, spawnSidecar } from '../support/sidecar.ts';
+import { type ConfigChanges, secretOf } from '../support/config-folder.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { type Answer, SignedClient } from '../support/signed-client.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { OwnTime } from './own-time.ts';

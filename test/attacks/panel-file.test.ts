@@ -11,7 +11,7 @@ import { openSmallDisk } from '../faults/small-journal-disk.ts';
 import { PanelClient } from '../panel/support/panel-client.ts';
 import { fakeLine } from '../panel/support/server-rig.ts';
 import { itIf } from '../support/it-if.ts';
-import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { expectUnharmed } from './attack-world.ts';
 

@@ -1,8 +1,9 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type PostgresPair, startPostgresPair } from '#support/cluster/postgres-pair.ts';
+import { secretOf } from '#support/config-folder.ts';
 import { type DbResult, Rig, type Ticket } from '#support/connector-rig.ts';
-import { type SidecarProcess, secretOf, spawnSidecar } from '#support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '#support/sidecar-process.ts';
 import { testFolder } from '#support/test-folder.ts';
 import { TABLES } from './acknowledged.ts';
 

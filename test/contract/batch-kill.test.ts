@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type SidecarProcess, spawnSidecar, startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { startSidecar, type TestSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { newDatabase, type TestDatabase } from '../support/test-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { PATIENT } from './data-world.ts';

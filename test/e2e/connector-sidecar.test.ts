@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type DbResult, impatientTimers, Rig, SECRET, type Ticket } from '../support/connector-rig.ts';
-import { type SidecarProcess, secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { secretOf, startSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const SCHEMA = {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
-import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /**

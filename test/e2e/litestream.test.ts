@@ -6,7 +6,8 @@ import { runRestore } from '#sidecar/commands/restore.ts';
 import { copyIo } from '../support/copy-io.ts';
 import { KILLS } from '../support/kills-table.ts';
 import { S3_KEYS, startS3 } from '../support/s3-server.ts';
-import { spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** Litestream below the sidecar: both are killed, the disk is lost, and every write that was copied is there again. */

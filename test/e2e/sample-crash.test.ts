@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { secretOf, spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { secretOf, startSidecar } from '../support/sidecar.ts';
+import { spawnSidecar } from '../support/sidecar-process.ts';
 import type { SignedClient } from '../support/signed-client.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { countOf, countUnfinished, SampleSite, storedSaves, surplusCents } from './sample-server.ts';

@@ -8,7 +8,8 @@ import { openEngine } from '#engine/open.ts';
 import { Quarantine, tablesFirst } from '#sidecar/schema/quarantine.ts';
 import { PATIENT } from '#support/config-folder.ts';
 import { withPreload } from '#support/preloads.ts';
-import { spawnSidecar, startSidecar, type TestSidecar } from '#support/sidecar.ts';
+import { startSidecar, type TestSidecar } from '#support/sidecar.ts';
+import { spawnSidecar } from '#support/sidecar-process.ts';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { testFolder } from '../support/test-folder.ts';
 

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
+import { secretOf } from '../support/config-folder.ts';
 import { type ScriptHost, standaloneScriptHost } from '../support/script-hosts.ts';
-import { type SidecarProcess, secretOf, spawnSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const ACCOUNTS = 20;

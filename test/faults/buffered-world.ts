@@ -12,7 +12,7 @@ import {
   prepareTables,
 } from '../support/buffered/buffered-sidecar.ts';
 import { Load } from '../support/buffered/load.ts';
-import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const WRITERS = 8;

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { attachStrace, detachStrace, provideStrace } from '#scripts/servers/strace-program.ts';
 import { bufferedConfig, endProcess, flush, prepareTables } from '../support/buffered/buffered-sidecar.ts';
 import { Load } from '../support/buffered/load.ts';
-import { type SidecarProcess, spawnSidecar } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const WRITERS = 4;

@@ -22,7 +22,8 @@ import { insertAccount, PASSWORD } from '../panel/support/quick-account.ts';
 import type { FillAt } from '../support/fill-disk-at.ts';
 import { KILLS } from '../support/kills-table.ts';
 import { withPreload } from '../support/preloads.ts';
-import { type SidecarProcess, spawnSidecar, startSidecar, writeConfig } from '../support/sidecar.ts';
+import { startSidecar, writeConfig } from '../support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** A disk without room, for real: each refusal names the folder and what to do, loses nothing, and the same command goes on with room. */

@@ -11,7 +11,8 @@ import {
 } from '../support/buffered/buffered-sidecar.ts';
 import { Dice } from '../support/buffered/dice.ts';
 import { NAMESPACE } from '../support/buffered/oracle.ts';
-import { spawnSidecar, startSidecar } from '../support/sidecar.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { spawnSidecar } from '../support/sidecar-process.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { journalOf } from './disk-world.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { secretOf } from '#support/config-folder.ts';
-import { type SidecarProcess, spawnSidecar } from '#support/sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '#support/sidecar-process.ts';
 import { type Envelope, SignedClient } from '#support/signed-client.ts';
 import { callFrame, readAnswers, StreamClient } from '#support/stream-client.ts';
 import { testFolder } from '#support/test-folder.ts';

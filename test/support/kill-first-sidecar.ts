@@ -1,6 +1,7 @@
+import { secretOf } from './config-folder.ts';
 import { Rig } from './connector-rig.ts';
 import { type FreshDatabase, freshDatabase, type ServerEngine } from './databases.ts';
-import { type SidecarProcess, secretOf, spawnSidecar } from './sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from './sidecar-process.ts';
 import { testFolder } from './test-folder.ts';
 
 const TABLE = { namespace: 'game', table: 'counters' };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { type ConfigChanges, writeConfig } from '../config-folder.ts';
-import type { SidecarProcess } from '../sidecar.ts';
+import type { SidecarProcess } from '../sidecar-process.ts';
 import type { SignedClient } from '../signed-client.ts';
 import { NAMESPACE, type StoredState, TABLES } from './oracle.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type SidecarProcess, spawnSidecar } from '../sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../sidecar-process.ts';
 import {
   bufferedConfig,
   bufferHealth,

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { secretOf } from '../config-folder.ts';
 import { withPreload } from '../preloads.ts';
-import { type SidecarProcess, secretOf, spawnSidecar } from '../sidecar.ts';
+import { type SidecarProcess, spawnSidecar } from '../sidecar-process.ts';
 import { type Answer, type Envelope, SignedClient } from '../signed-client.ts';
 import { testFolder } from '../test-folder.ts';
 
