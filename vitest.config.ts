@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { chosenEngines, excludedEngines, isServerEngine, type TestedEngine } from './scripts/servers/chosen-engines.ts';
 import { BUILT_THREADS } from './test/support/built-sidecar.ts';
+import { poolOn } from './test/support/game-server-node.ts';
 import { ISOLATED_TESTS } from './test/support/isolated-tests.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { TEST_SEED } from './test/support/test-seed.ts';
@@ -26,6 +27,10 @@ const STREAM_TESTS = [
 ];
 /** Tests of what a game server loads. `scripts/test.ts` runs most of them a second time, on the Node.js of game servers. */
 const CONNECTOR_TESTS = ['test/unit/{connector,helper,sample}/**/*.test.ts'];
+/** Node.js of game servers; undefined if a run has none (`scripts/test.ts`). */
+const { GAME_SERVER_NODE } = process.env;
+/** Tests of what a game server loads, that run a second time on its Node.js. */
+const GAME_SERVER_TESTS = ['test/unit/{connector,helper}/**/*.test.ts', 'test/e2e/{host-contract,fx-server}.test.ts'];
 /** Suites of the connector that run a second time with its calls in a worker, beside which this thread may be slow. */
 const WORKER_TESTS = [
   'test/unit/connector/{addresses,call-and-take-result,call-many,commands,connections,hanging-address,stream}.test.ts',
@@ -68,6 +73,22 @@ const differential = {
 const WAITING = { maxWorkers: 6, sequence: { groupOrder: 1 } };
 /** Beside each other, but not beside all the rest: they wait for servers that miss each other, and for answers to attacks. */
 const TIMED = { maxWorkers: 3, sequence: { groupOrder: 2 } };
+
+/** Tests on the Node.js of game servers. */
+function gameServerTestsOn(node: string) {
+  return {
+    extends: true as const,
+    test: {
+      ...WAITING,
+      name: 'game-server-node',
+      include: GAME_SERVER_TESTS,
+      isolate: false,
+      pool: poolOn(node),
+      setupFiles: './test/support/on-game-server-node.ts',
+      globalSetup: [...PROGRAMS, WORKER_PROGRAM],
+    },
+  };
+}
 
 /** The contract suite on one engine. */
 function contractOn(engine: TestedEngine) {
@@ -156,6 +177,7 @@ export default defineConfig({
         },
       },
       ...chosenEngines(process.env).map(contractOn),
+      ...(GAME_SERVER_NODE === undefined ? [] : [gameServerTestsOn(GAME_SERVER_NODE)]),
       {
         extends: true,
         test: {

@@ -19,14 +19,9 @@ export interface Outcome {
   readonly output: string;
 }
 
-export function run(
-  args: readonly string[],
-  isShown: boolean,
-  environment: NodeJS.ProcessEnv = {},
-  node = process.execPath,
-): Promise<Outcome> {
+export function run(args: readonly string[], isShown: boolean, environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-  const child = spawn(node, args, {
+  const child = spawn(process.execPath, args, {
     cwd: ROOT,
     // A child's output is read here, or goes where ours goes: colours only on a terminal.
     env: { ...process.env, ...environment, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }) },

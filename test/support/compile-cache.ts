@@ -14,5 +14,7 @@ export function setup(): void {
   if (process.env.NODE_COMPILE_CACHE === FOLDER) return;
   process.env.NODE_COMPILE_CACHE = FOLDER;
   // It refuses to run outside of a thread, but is loaded by then.
-  spawnSync(process.execPath, ['--input-type=module', '-e', `await import('${WORKER}').catch(() => {})`]);
+  for (const node of [process.execPath, process.env.GAME_SERVER_NODE ?? []].flat()) {
+    spawnSync(node, ['--input-type=module', '-e', `await import('${WORKER}').catch(() => {})`]);
+  }
 }
