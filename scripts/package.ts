@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.ts';
 import { writeReleaseFiles } from './package/release-files.ts';
-import { Deflated, zipFolder } from './package/zip-folder.ts';
+import { zipFolder } from './package/zip-folder.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SHIPPED = ['db_connector', 'sidecar'];
@@ -41,10 +41,9 @@ async function writePackages(out: string, say: (line: string) => void): Promise<
     if (writeReleaseFiles(release)) say('  The release of the sidecar is signed.');
     else say('  The release of the sidecar is not signed: RELEASE_KEY_FILE names no key.');
     mkdirSync(out, { recursive: true });
-    const deflated = new Deflated();
     const sums = SHIPPED.map((name) => {
       const file = `${name}-${versionOf(ROOT)}.zip`;
-      const bytes = zipFolder(join(fresh, name), name, deflated);
+      const bytes = zipFolder(join(fresh, name), name);
       writeFileSync(join(out, file), bytes);
       say(`  ${join(out, file)} (${(bytes.length / 1e6).toFixed(1)} MB)`);
       return `${createHash('sha256').update(bytes).digest('hex')}  ${file}\n`;

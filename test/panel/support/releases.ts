@@ -46,7 +46,7 @@ export function makeRelease(options: ReleaseOptions): Uint8Array {
 
 /** Packed by `npm run package`; packing takes a second, and is no part of what a release's bytes are used for here. */
 export function packRelease(folder: string): Uint8Array {
-  return zipFolder(folder, 'sidecar', null);
+  return zipFolder(folder, 'sidecar', 0);
 }
 
 /** The files of `makeRelease`, as they are when they have been unpacked. */
