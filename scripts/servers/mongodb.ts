@@ -19,8 +19,6 @@ const DOCUMENTDB_SETTINGS: Readonly<Record<string, string>> = {
   shared_preload_libraries: 'pg_cron,pg_documentdb_core,pg_documentdb',
   'cron.database_name': 'postgres',
   'cron.use_background_workers': 'on',
-  // Jobs start two processes each 2 s, for deferred indexes, expiry and old cursors. FerretDB builds each index at once.
-  'cron.launch_active_jobs': 'off',
   max_worker_processes: '16',
 };
 
