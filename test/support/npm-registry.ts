@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -151,24 +150,15 @@ function findNpm(): string | null {
   }
 }
 
-/** Puts this machine's npm into the inbox, packed as an owner would do it. Returns its version. */
+/** Packs this machine's npm as an owner would put it into the inbox. Returns its version. */
 export async function packNpm(inbox: string): Promise<string> {
-  const manifest = readFileSync(join(String(npmFolder), 'package.json'), 'utf8');
-  const { version } = JSON.parse(manifest) as { readonly version: string };
-  const name = `npm-${version}.tgz`;
-  const packed = join(cacheFolder(), name);
-  // Atomic: two runs at once may both make it.
-  if (!existsSync(packed)) renameSync(await packNpmAside(), packed);
-  mkdirSync(inbox, { recursive: true });
-  copyFileSync(packed, join(inbox, name));
-  return version;
-}
-
-async function packNpmAside(): Promise<string> {
   const work = mkdtempSync(join(cacheFolder(), 'npm-'));
   cpSync(String(npmFolder), join(work, 'package'), { recursive: true, filter: (path) => !path.endsWith('/.bin') });
-  const file = `${work}.tgz`;
-  await create({ file, cwd: work, gzip: { level: 1 }, portable: true }, ['package']);
+  const { version } = JSON.parse(readFileSync(join(work, 'package/package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  mkdirSync(inbox, { recursive: true });
+  await create({ file: join(inbox, `npm-${version}.tgz`), cwd: work, gzip: { level: 1 }, portable: true }, ['package']);
   rmSync(work, { recursive: true });
-  return file;
+  return version;
 }
