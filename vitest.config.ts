@@ -25,11 +25,11 @@ const STREAM_TESTS = [
   'test/contract/{schema-parts,schema-quarantine,schema-sync,unknown-names}.test.ts',
   'test/contract/write-behind{,-away,-limits,-refusals,-restart,-waiting}.test.ts',
 ];
-/** Tests of what a game server loads. `scripts/test.ts` runs most of them a second time, on the Node.js of game servers. */
+/** Tests of what a game server loads. */
 const CONNECTOR_TESTS = ['test/unit/{connector,helper,sample}/**/*.test.ts'];
 /** Node.js of game servers; undefined if a run has none (`scripts/test.ts`). */
 const { GAME_SERVER_NODE } = process.env;
-/** Tests of what a game server loads, that run a second time on its Node.js. */
+/** Tests that run a second time on the Node.js of game servers. */
 const GAME_SERVER_TESTS = ['test/unit/{connector,helper}/**/*.test.ts', 'test/e2e/{host-contract,fx-server}.test.ts'];
 /** Suites of the connector that run a second time with its calls in a worker, beside which this thread may be slow. */
 const WORKER_TESTS = [

@@ -14,7 +14,8 @@ export function setup(): void {
   if (process.env.NODE_COMPILE_CACHE === FOLDER) return;
   process.env.NODE_COMPILE_CACHE = FOLDER;
   // It refuses to run outside of a thread, but is loaded by then.
-  for (const node of [process.execPath, process.env.GAME_SERVER_NODE ?? []].flat()) {
+  const { GAME_SERVER_NODE } = process.env;
+  for (const node of GAME_SERVER_NODE === undefined ? [process.execPath] : [process.execPath, GAME_SERVER_NODE]) {
     spawnSync(node, ['--input-type=module', '-e', `await import('${WORKER}').catch(() => {})`]);
   }
 }
