@@ -14,9 +14,6 @@ import { testFolder } from '../support/test-folder.ts';
 
 /** Ten processes of a low priority, and leases of killed ones. */
 const SLOW_MS = 600_000;
-const AT_RENAME = 'kill-at-rename';
-const AT_OPENING = 'kill-at-opening';
-const AT_STATEMENT = 'kill-at-statement';
 const NAMES = Array.from({ length: 40 }, (_, i) => `name ${i}`);
 
 const [here, disk, keys] = [testFolder(), testFolder(), testFolder()];
@@ -51,7 +48,8 @@ function moments(): number {
   return existsSync(`${killFile}.seen`) ? readFileSync(`${killFile}.seen`, 'utf8').trim().split('\n').length : 0;
 }
 
-const backUp = (killAt: number | null) => run(['backup', '--config', join(here, 'sidecar.json')], AT_RENAME, killAt);
+const backUp = (killAt: number | null) =>
+  run(['backup', '--config', join(here, 'sidecar.json')], 'kill-at-rename', killAt);
 
 beforeAll(async () => {
   const { identity, recipient } = await newIdentity();
@@ -80,7 +78,7 @@ it('a backup that is killed at any rename leaves what was there, and the next on
   expect(await backUp(null)).toMatchObject({ code: 0 });
   expect(readdirSync(disk)).toHaveLength(1);
   const drill = ['backup', 'drill', '--identity', join(keys, 'identity'), '--config', join(here, 'sidecar.json')];
-  expect((await run(drill, AT_RENAME, null)).output).toContain('all 80 rows are there');
+  expect((await run(drill, 'kill-at-rename', null)).output).toContain('all 80 rows are there');
 });
 
 it('a restore that is killed goes on with the same command, as often as it takes', { timeout: SLOW_MS }, async () => {
@@ -93,15 +91,15 @@ it('a restore that is killed goes on with the same command, as often as it takes
   const ends: boolean[] = [];
   // Two moments of each rename, then some of the many statements; further on each time, as the work before is done.
   for (const [preload, step] of [
-    ...[1, 2].map((at) => [AT_RENAME, at] as const),
-    ...[3, 9, 20, 33, 47].map((at) => [AT_STATEMENT, at] as const),
-    ...[1, 2].map((at) => [AT_RENAME, at] as const),
+    ...[1, 2].map((at) => ['kill-at-rename', at] as const),
+    ...[3, 9, 20, 33, 47].map((at) => ['kill-at-statement', at] as const),
+    ...[1, 2].map((at) => ['kill-at-rename', at] as const),
   ]) {
     ends.push((await run(restore, preload, step)).isKilled);
     if (!existsSync(join(there, 'data/recovery'))) break;
   }
   expect(ends.filter(Boolean).length).toBeGreaterThan(6);
-  const last = await run(restore, AT_RENAME, null);
+  const last = await run(restore, 'kill-at-rename', null);
   expect(last.output).toContain('restored; start the sidecar');
   expect(readdirSync(join(there, 'data')).filter((name) => /recovery|restore-/.test(name))).toEqual([]);
   const sidecar = await startSidecar({ folder: there, now: () => Date.now() + 61_000 });
@@ -120,7 +118,7 @@ it('a restore that is killed while it opens namespaces goes on, and replaces not
   const file = writeConfig(there);
   const restore = ['restore', join(here, 'backups', backup), '--config', file];
   // The first is open, and the second is closed.
-  expect((await run(restore, AT_OPENING, null, { KILL_MARK: 'move:game' })).isKilled).toBe(true);
+  expect((await run(restore, 'kill-at-opening', null, { KILL_MARK: 'move:game' })).isKilled).toBe(true);
   const sidecar = await startSidecar({ folder: there, now: () => Date.now() + 61_000 });
   const rows = [{ who: 'later' }];
   await sidecar.client.must('insert', { namespace: 'game', table: 'kills', rows });
@@ -129,13 +127,16 @@ it('a restore that is killed while it opens namespaces goes on, and replaces not
   });
   await sidecar.stop();
   // Killed once more, when all are open.
-  expect((await run(restore, AT_OPENING, null, { KILL_MARK: 'move:town' })).isKilled).toBe(true);
-  expect(await run(restore, AT_RENAME, null)).toMatchObject({ code: 0, output: expect.stringContaining('goes on') });
+  expect((await run(restore, 'kill-at-opening', null, { KILL_MARK: 'move:town' })).isKilled).toBe(true);
+  expect(await run(restore, 'kill-at-rename', null)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('goes on'),
+  });
   const again = await startSidecar({ folder: there, now: () => Date.now() + 61_000 });
   const count = async (namespace: string) =>
     (await again.client.must<{ rows: object[] }>('find', { namespace, table: 'kills' })).rows.length;
   expect([await count('game'), await count('town')]).toEqual([NAMES.length + 1, NAMES.length]);
   await again.stop();
   // Ended for good: now it is a restore over the rows of others.
-  expect((await run(restore, AT_RENAME, null)).output).toContain('namespace game of the target is not empty');
+  expect((await run(restore, 'kill-at-rename', null)).output).toContain('namespace game of the target is not empty');
 });

@@ -13,7 +13,7 @@ import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, type Files, writeFiles } from '../panel/support/install-rig.ts';
 import type { PanelClient } from '../panel/support/panel.ts';
 import { rawZip } from '../panel/support/raw-zip.ts';
-import { KILLERS, type KilledPanel, prepareKilledPanel, startKilledPanel } from './killed-panel.ts';
+import { type KilledPanel, prepareKilledPanel, startKilledPanel } from './killed-panel.ts';
 
 /** More than the reserve of 64 MiB that installs leave free, and few files. */
 const SIZE = { megabytes: 96, files: 400 };
@@ -58,7 +58,7 @@ export class FullDiskWorld {
     cpSync(at, disk.outside(at), { recursive: true });
     try {
       const env = ['env', `FILL_FOLDER=${at}`];
-      const panel = await startKilledPanel(folder, KILLERS.fullDisk, [...disk.enter, ...env]);
+      const panel = await startKilledPanel(folder, 'fill-at-call', [...disk.enter, ...env]);
       return new FullDiskWorld(folder, at, root, disk, panel);
     } catch (error) {
       disk.close();

@@ -9,7 +9,7 @@ import { testFolder } from '#support/test-folder.ts';
 import { bundleOf, writeFiles } from '../panel/support/install-rig.ts';
 import type { PanelClient } from '../panel/support/panel.ts';
 import { rawZip } from '../panel/support/raw-zip.ts';
-import { KILLERS, type KilledPanel, prepareKilledPanel, startKilledPanel } from './killed-panel.ts';
+import { type KilledPanel, prepareKilledPanel, startKilledPanel } from './killed-panel.ts';
 
 const BOUNDARY = 'y'.repeat(30);
 const WAIT = { timeout: 30_000, interval: 20 };
@@ -119,7 +119,7 @@ it.each([1, 2, 4, 6])(
   'killed at moment %i of the renames, the bundles are whole, and both new after the next start',
   { timeout: SLOW_MS },
   async (at) => {
-    expect(await killedAt(KILLERS.rename, at)).toBe('2.0.0');
+    expect(await killedAt('kill-at-rename', at)).toBe('2.0.0');
   },
 );
 
@@ -128,6 +128,6 @@ it.each([4, 20, 28, 50])(
   'killed at moment %i of the statements, the bundles are whole, both old or both new',
   { timeout: SLOW_MS },
   async (at) => {
-    expect(['1.0.0', '2.0.0']).toContain(await killedAt(KILLERS.statement, at));
+    expect(['1.0.0', '2.0.0']).toContain(await killedAt('kill-at-statement', at));
   },
 );

@@ -11,13 +11,6 @@ import { SIDECAR_MAIN } from '#support/sidecar-program.ts';
 import { PASSWORD, PanelClient } from '../panel/support/panel.ts';
 import { insertAccount } from '../panel/support/quick-account.ts';
 
-/** Programs that kill the sidecar, or fill its disk, at a moment (`test/support/`). */
-export const KILLERS = {
-  rename: 'kill-at-rename',
-  statement: 'kill-at-statement',
-  fullDisk: 'fill-at-call',
-} as const satisfies Record<string, Preload>;
-
 interface KilledPanelChanges {
   /** Beside `enabled` and `port`. */
   readonly panel?: object;

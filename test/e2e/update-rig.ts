@@ -55,10 +55,13 @@ export class UpdateRig {
 
   #place(release: Uint8Array | string): void {
     const data = join(this.keeper.folder, 'data');
+    if (typeof release === 'string') {
+      placeRelease(release, join(data, 'releases', NEXT));
+      return;
+    }
     const inbox = join(data, 'updates/inbox');
     mkdirSync(inbox, { recursive: true });
-    if (typeof release === 'string') placeRelease(release, join(data, 'releases', NEXT));
-    else writeFileSync(join(inbox, 'release.zip'), release);
+    writeFileSync(join(inbox, 'release.zip'), release);
   }
 
   /** null while the panel is away. */
