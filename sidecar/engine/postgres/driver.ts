@@ -6,7 +6,6 @@ import type { Standing } from '../sql/pool/host-choice.ts';
 import type { SqlResult } from '../sql/session.ts';
 import { PostgresConnection, StatementNames } from './connection.ts';
 import { classify, describe } from './failures.ts';
-import { lacksStandby } from './standbys.ts';
 import { prepareSystemTables } from './system-tables.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -68,6 +67,27 @@ async function standingOf(query: (text: string) => Promise<SqlResult>, hasOthers
   if (rows[0]?.[0] === 't') return { obstacle: 'standby', epoch: 0 };
   const obstacle = rows[0]?.[1] === 'on' ? 'readOnly' : null;
   return { obstacle, epoch: hasOthers ? Number((await query(TIMELINE)).rows[0]?.[0]) : 0 };
+}
+
+/**
+ * No row if no write waits for a standby. The state of a standby is null for an account without `pg_read_all_stats`, which
+ * then sees only that one follows.
+ */
+const STANDBYS = `SELECT current_setting('synchronous_standby_names'),
+  (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') OR sync_state IS NULL)
+  WHERE current_setting('synchronous_standby_names') <> ''`;
+
+/** Whether fewer standbys follow than must confirm a write, so that each write waits; false if that is not known for sure. */
+async function lacksStandby(query: (text: string) => Promise<SqlResult>): Promise<boolean> {
+  const { rows } = await query(STANDBYS);
+  const [names, following] = rows[0] ?? [];
+  return names !== undefined && Number(following) < neededStandbys(String(names));
+}
+
+/** Standbys that must confirm a write, by a setting that is not empty: `ANY 2 (a, b, c)`, `FIRST 1 (a, b)`, `2 (a, b)`, `a, b`. */
+export function neededStandbys(synchronousStandbyNames: string): number {
+  const [, count] = /^\s*(?:(?:any|first)\s+)?(\d+)\s*\(/i.exec(synchronousStandbyNames) ?? [];
+  return Number(count ?? 1);
 }
 
 function clientConfig(url: string, connectionTimeoutMillis: number): pg.ClientConfig {

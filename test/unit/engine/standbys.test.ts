@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { neededStandbys } from '#engine/postgres/standbys.ts';
+import { neededStandbys } from '#engine/postgres/driver.ts';
 
 it.each([
   ['standby', 1],
