@@ -8,7 +8,6 @@ import { type CallBounds, StaleSchemaError } from '../rows.ts';
 import type { ServerSettings } from '../settings.ts';
 import { apiErrorOf, DATABASE_FAILED, detailOf, failureOf } from './failures.ts';
 import { Call, type MongoSession, within } from './session.ts';
-import { UsedHost } from './used-host.ts';
 
 /** Kind of call that proves that a trouble is over. */
 export type CallKind = 'read' | 'write';
@@ -266,5 +265,25 @@ export class HeartbeatWatch {
       if (now - startedMs > this.#limitMs + (isAwaited ? AWAITED_MS : 0)) return true;
     }
     return false;
+  }
+}
+
+/** Host that the driver has chosen for the last call: the primary, or one of several routers. */
+class UsedHost {
+  #host: string | null = null;
+  #hasOthers = false;
+
+  follow(client: Pick<MongoClient, 'on'>): void {
+    client.on('topologyDescriptionChanged', ({ newDescription }) => {
+      this.#hasOthers = newDescription.servers.size > 1;
+    });
+    client.on('connectionCheckedOut', ({ address }) => {
+      this.#host = address;
+    });
+  }
+
+  /** Null before the first call. */
+  get inUse(): HostInUse | null {
+    return this.#host === null ? null : { host: this.#host, insteadOf: null, hasOthers: this.#hasOthers };
   }
 }
