@@ -4,12 +4,12 @@ import type { Capabilities, Engine, EngineOptions } from '../engine.ts';
 import type { ServerSettings } from '../settings.ts';
 import { SqlEngine, type SqlProvider } from '../sql/engine.ts';
 import { MYSQL_BATCH, MYSQL_QUEUES } from './batch.ts';
-import { CompoundWrites } from './compound-write.ts';
 import { compileFind } from './dialect.ts';
 import { type MysqlDriver, mysqlDriver } from './driver.ts';
 import { createSchemaCalls } from './schema/calls.ts';
 import { refuseStale } from './schema/store.ts';
 import { purgeExpired } from './system-tables.ts';
+import { CompoundWrites } from './write/compound-write.ts';
 import { explained, runWrite } from './write.ts';
 
 /** MySQL takes no more; MariaDB takes 38. */

@@ -28,10 +28,10 @@ import {
   GUARD_FAILURES,
   UNDEFINED,
 } from './failures.ts';
-import { type InsertRun, insertRuns } from './insert-runs.ts';
-import { endOfGenerator, generatorAtEnd, keepLastId } from './last-id.ts';
 import { refuseStale } from './schema/store.ts';
 import { remember } from './system-tables.ts';
+import { type InsertRun, insertRuns } from './write/insert-runs.ts';
+import { endOfGenerator, generatorAtEnd, keepLastId } from './write/last-id.ts';
 import { compileDelete, compileInsert, compileUpdate, compileUpsertChange, MAX_PARAMS } from './write-sql.ts';
 
 /** A write with a slot and its record are one transaction. */

@@ -3,7 +3,7 @@ import { batchResult, checkExpected, failedResult } from '../batch.ts';
 import type { Connection } from './connection.ts';
 import { diagnose } from './failures.ts';
 import type { BatchQuestion, BatchReply, BatchStep, BatchWork, Refusal, WriteWork } from './worker/messages.ts';
-import { isAtEnd, runWork } from './write-work.ts';
+import { isAtEnd, runWork } from './worker/write-work.ts';
 
 /** A batch in the transaction of its group; the caller has set a savepoint. */
 export function runBatch(

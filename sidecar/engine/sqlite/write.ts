@@ -3,7 +3,7 @@ import { runBatch } from './batch.ts';
 import type { CheckedRevisions, Connection } from './connection.ts';
 import { recall } from './read.ts';
 import type { BatchQuestion, BatchReply, BatchWork, WriteCall, WriteWork } from './worker/messages.ts';
-import { generatorAtEnd, isAtEnd, isFull, runWork } from './write-work.ts';
+import { generatorAtEnd, isAtEnd, isFull, runWork } from './worker/write-work.ts';
 
 const REMEMBER = `
   INSERT INTO _idempotency (kid, namespace, key, fingerprint, result, expires_at) VALUES (?, ?, ?, ?, ?, ?)

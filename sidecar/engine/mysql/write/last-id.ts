@@ -1,10 +1,10 @@
 import { ApiError } from '#protocol/errors.ts';
 import { INT32_MAX, INT64_MAX } from '#protocol/limits.ts';
-import type { Row, TableTarget } from '../rows.ts';
-import { generatedColumn } from '../sql/change.ts';
-import { tableSql } from '../sql/read.ts';
-import type { Session, SqlResult } from '../sql/session.ts';
-import { MYSQL_DIALECT } from './dialect.ts';
+import type { Row, TableTarget } from '../../rows.ts';
+import { generatedColumn } from '../../sql/change.ts';
+import { tableSql } from '../../sql/read.ts';
+import type { Session, SqlResult } from '../../sql/session.ts';
+import { MYSQL_DIALECT } from '../dialect.ts';
 
 const STORE = `INSERT INTO _generators (namespace, table_name, last_id) VALUES (?, ?, ?)
   ON DUPLICATE KEY UPDATE last_id = GREATEST(last_id, VALUES(last_id))`;

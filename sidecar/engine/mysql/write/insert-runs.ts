@@ -1,6 +1,6 @@
-import type { Row, TableTarget } from '../rows.ts';
-import { generatedColumn } from '../sql/change.ts';
-import { rowsAtOnce } from './write-sql.ts';
+import type { Row, TableTarget } from '../../rows.ts';
+import { generatedColumn } from '../../sql/change.ts';
+import { rowsAtOnce } from '../write-sql.ts';
 
 /** Rows of one statement: all have a value for the generated column, or none has. */
 export interface InsertRun {

@@ -1,8 +1,8 @@
 import SQLite from 'better-sqlite3';
 import { ApiError } from '#protocol/errors.ts';
-import type { Connection } from './connection.ts';
-import type { Physical } from './dialect.ts';
-import type { Generator, InsertWork, WriteWork } from './worker/messages.ts';
+import type { Connection } from '../connection.ts';
+import type { Physical } from '../dialect.ts';
+import type { Generator, InsertWork, WriteWork } from './messages.ts';
 
 /** @param ended tables whose generators have given their last id; null if nothing follows in the transaction */
 export function runWork(connection: Connection, work: WriteWork, ended: Set<string> | null = null): string {

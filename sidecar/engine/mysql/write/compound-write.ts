@@ -1,20 +1,20 @@
 import { ApiError } from '#protocol/errors.ts';
-import { affectedExisting, upsertChange } from '../model/upsert-change.ts';
-import type { IdempotencySlot, Row, TableTarget, Write } from '../rows.ts';
-import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../sql/change.ts';
-import { SqlParams } from '../sql/dialect.ts';
-import type { SlottedWrite } from '../sql/engine.ts';
-import type { CompiledStatement } from '../sql/read.ts';
-import type { ServerSessions, Session, SqlBounds } from '../sql/session.ts';
-import { SlotTakenError } from '../sql/slots.ts';
-import { MAX_KEPT_PARAMS } from './connection.ts';
-import { MYSQL_DIALECT } from './dialect.ts';
-import { classify, errnoOf } from './failures.ts';
+import { affectedExisting, upsertChange } from '../../model/upsert-change.ts';
+import type { IdempotencySlot, Row, TableTarget, Write } from '../../rows.ts';
+import { affectedResult, generatedColumn, givenIds, insertResult, isSingleRowOnly } from '../../sql/change.ts';
+import { SqlParams } from '../../sql/dialect.ts';
+import type { SlottedWrite } from '../../sql/engine.ts';
+import type { CompiledStatement } from '../../sql/read.ts';
+import type { ServerSessions, Session, SqlBounds } from '../../sql/session.ts';
+import { SlotTakenError } from '../../sql/slots.ts';
+import { MAX_KEPT_PARAMS } from '../connection.ts';
+import { MYSQL_DIALECT } from '../dialect.ts';
+import { classify, errnoOf } from '../failures.ts';
+import { recordSql } from '../system-tables.ts';
+import { runWrite } from '../write.ts';
+import { compileDelete, compileInsert, compileUpdate, compileUpsertChange, currentSql } from '../write-sql.ts';
 import { insertRuns } from './insert-runs.ts';
 import { endOfGenerator } from './last-id.ts';
-import { recordSql } from './system-tables.ts';
-import { runWrite } from './write.ts';
-import { compileDelete, compileInsert, compileUpdate, compileUpsertChange, currentSql } from './write-sql.ts';
 
 /** Not to be prepared, and not understood: a server before compound statements could be prepared, or a proxy before it. */
 const NO_COMPOUNDS: ReadonlySet<number> = new Set([1064, 1295]);
