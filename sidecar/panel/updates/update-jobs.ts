@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { gt } from 'semver';
 import type { SidecarConfig } from '#sidecar/config/load-config.ts';
 import { VERSION } from '#sidecar/program-folder.ts';
@@ -114,6 +115,7 @@ async function applyRelease(job: RunningJob<ApplyInput>, { desk, store }: Update
   job.commit();
   job.log('Copying panel.sqlite');
   try {
+    await mkdir(desk.folder, { recursive: true, mode: 0o700 });
     await store.backup(panelCopyOf(desk.folder, job.id));
     desk.checkServer();
     job.step('ordered', { to });

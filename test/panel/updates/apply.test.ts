@@ -112,6 +112,14 @@ describe('a change of the release', () => {
     expect((await owner.post('/api/settings', { dashboardName: 'again' })).status).toBe(200);
   });
 
+  it('is ordered without data/updates, which somebody has removed', async () => {
+    const { panel, owner, keeper } = await openStaged();
+    rmSync(join(panel.folder, 'data/updates'), { recursive: true });
+    expect(await owner.post('/api/updates/apply', { target: NEXT })).toMatchObject({ status: 200 });
+    await expect.poll(() => orderTo(keeper)).toMatchObject({ to: NEXT });
+    expect(copiesIn(panel)).toHaveLength(1);
+  });
+
   it('on trial lets no account act until it is committed', async () => {
     const { owner, keeper } = await open({ trial: 'a'.repeat(24), release: NEXT });
     expect(await owner.post('/api/settings', { dashboardName: 'x' })).toMatchObject(BUSY);
