@@ -23,6 +23,8 @@ export class Cutter {
   readonly url: string;
   /** Commands that went through. */
   commands = 0;
+  /** Commands of the engine that went through since the beginning. */
+  readonly passed: Command[] = [];
   #limit = Infinity;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -133,7 +135,10 @@ export class Cutter {
   #mayPass(message: Buffer): boolean {
     if (!this.#isCounted(message)) return this.commands <= this.#limit;
     this.commands += 1;
-    if (this.commands <= this.#limit) return true;
+    if (this.commands <= this.#limit) {
+      this.passed.push(commandOf(message));
+      return true;
+    }
     for (const socket of this.#sockets) socket.destroy();
     this.#tellCut();
     return false;
@@ -142,6 +147,7 @@ export class Cutter {
 
 interface Command {
   readonly name: string | null;
+  /** With the database before it in `renameCollection`. */
   readonly collection: string;
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '#protocol/json-value.ts';
 import { MAIN_PART } from '#protocol/schema.ts';
 import { SchemaCatalog } from '#sidecar/schema/catalog.ts';
 import { NamespaceGate } from '#sidecar/schema/gate.ts';
+import type { RemovedMode } from '#sidecar/schema/plan.ts';
 import { SchemaSync } from '#sidecar/schema/sync.ts';
 import type { SyncResult } from '#sidecar/schema/sync-request.ts';
 import { type FreshDatabase, freshDatabase } from '#support/databases.ts';
@@ -103,7 +104,7 @@ export class MongoWorld {
 }
 
 function isOf(name: string, namespace: string): boolean {
-  return new RegExp(`^(_q\\d+_)?${namespace}__`).test(name);
+  return new RegExp(`^(_q\\d+_|_gone_)?${namespace}__`).test(name);
 }
 
 function withoutId(name: string): string {
@@ -126,13 +127,13 @@ function typeName(value: unknown): string {
 }
 
 /** A sidecar's way to change schemas. */
-export function syncer(engine: Engine) {
+export function syncer(engine: Engine, removed: RemovedMode = 'quarantine') {
   const catalog = new SchemaCatalog(engine);
   const sync = new SchemaSync({
     engine,
     catalog,
     gate: new NamespaceGate(),
-    removed: 'quarantine',
+    removed,
     now: () => NOW,
     log: () => {},
     drain: async () => {},

@@ -202,6 +202,44 @@ describe('the database', () => {
     expect(await syncer(engine)('own', notes())).toMatchObject({ status: 'applied' });
   });
 
+  // FerretDB may take a name for the collection that had it before a rename, and would drop that one.
+  it('is asked to drop no name from which a collection was renamed away', async () => {
+    const cutter = await Cutter.open(world.url);
+    const seen = await world.engine(cutter.url);
+    const table = (name: string, more: object = {}) => ({ name, primaryKey: ['id'], columns: [ID], ...more });
+    const rowIn = (name: string, id: number) => world.collection(`moved__${name}`).insertOne({ id });
+    const sync = syncer(seen, 'drop');
+    await sync('moved', [table('a'), table('kept')]);
+    await rowIn('a', 1);
+    await rowIn('kept', 2);
+    await syncer(seen)('moved', [table('b', { renamedFrom: 'a' })]);
+    await sync('moved', [table('b'), table('a')]);
+    await rowIn('a', 3);
+    const [kept] = await seen.schemas.listQuarantine('moved', within(5000));
+    // Empty, of nobody: it has to make room.
+    await world.collection('moved__kept').createIndex({ mine: 1 });
+    await seen.schemas.restoreQuarantine(Number(kept?.id), NOW, within(10_000));
+    await sync('moved', [table('b'), table('kept')]);
+    const named = (command: string) => cutter.passed.filter(({ name }) => name === command);
+    const left = new Set(named('renameCollection').map(({ collection }) => collection.replace(/^[^.]*\./, '')));
+    expect([...left].map((name) => name.replace(/\d+/, 'ID')).sort()).toEqual([
+      '_qID_moved__kept',
+      'moved__a',
+      'moved__kept',
+    ]);
+    expect(
+      named('drop')
+        .map(({ collection }) => collection)
+        .filter((name) => left.has(name)),
+    ).toEqual([]);
+    const rows = async (name: string) => (await world.collection(name).find().toArray()).map(({ id }) => Number(id));
+    expect([await rows('moved__b'), await rows('moved__kept')]).toEqual([[1], [2]]);
+    const names = (await world.client.db().listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
+    expect(names.filter((name) => name.includes('moved__')).sort()).toEqual(['moved__b', 'moved__kept']);
+    await seen.close();
+    await cutter.close();
+  });
+
   it('takes as many indexes as a table may have', async () => {
     const many = Array.from({ length: 62 }, (_, n) => ({ name: `c${n}`, type: 'int32', unique: true, nullable: true }));
     expect(await syncer(engine)('wide', notes(...many))).toMatchObject({ status: 'applied' });

@@ -139,9 +139,13 @@ export async function markGone(work: SchemaWork, id: number): Promise<void> {
 }
 
 export async function removeGone(work: SchemaWork): Promise<void> {
-  const quarantine = quarantineOf(work.db);
-  for (const { _id, physical } of await quarantine.find({ isGone: true }, work.time()).toArray()) {
+  for (const { _id, physical } of await quarantineOf(work.db).find({ isGone: true }, work.time()).toArray()) {
     await dropCollection(work, physical);
-    await quarantine.deleteOne({ _id }, work.time());
+    await forgetObject(work, _id);
   }
+}
+
+/** Its collection is dropped, or is a table again. */
+export async function forgetObject(work: SchemaWork, id: number): Promise<void> {
+  await quarantineOf(work.db).deleteOne({ _id: id }, work.time());
 }

@@ -7,7 +7,7 @@ import { type RestoreColumnUnit, type RestoreTableUnit, restoredTable } from '#e
 import type { Table } from '#protocol/schema.ts';
 import type { SchemaPlace, SchemaWork, Step } from './collections.ts';
 import { remakeIndexes } from './indexes.ts';
-import { attachColumns, keyFields, markGone } from './quarantine.ts';
+import { attachColumns, forgetObject, keyFields, markGone } from './quarantine.ts';
 import { rewriteRows } from './rows.ts';
 import { countRows, renameCollection } from './whole.ts';
 
@@ -21,8 +21,8 @@ export function restoreTableSteps({ namespace }: SchemaPlace, unit: RestoreTable
     (work) => renameCollection(work, unit.physical, physical),
     (work) => attachColumns(work, namespace, table.name, id),
     (work) => remakeIndexes(work, physical, table),
-    // Last: a sidecar that finishes the change needs the kept object until then.
-    (work) => markGone(work, id),
+    // Last: a sidecar that finishes the change needs the kept object until then. Nothing is left to drop under its name.
+    (work) => forgetObject(work, id),
   ];
 }
 

@@ -8,7 +8,7 @@ import { dropIndexes, indexesOf, makeIndexes, remakeIndexes } from './indexes.ts
 import { detachColumns, followChange, keepColumn, keepTable } from './quarantine.ts';
 import { countLacking, restoreColumnSteps, restoreTableSteps } from './restore.ts';
 import { rewriteRows } from './rows.ts';
-import { createCollection, dropCollection, renameCollection } from './whole.ts';
+import { createCollection, dropUsedName, renameCollection } from './whole.ts';
 
 /** Always the same list for the same unit, in every build: the position of a pending change counts these steps. */
 export function stepsOf(place: SchemaPlace, unit: Unit): Step[] {
@@ -67,7 +67,7 @@ async function createTable(work: SchemaWork, namespace: string, table: Table): P
 }
 
 async function dropTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
-  await dropCollection(work, physicalTable(namespace, table.name));
+  await dropUsedName(work, physicalTable(namespace, table.name));
   await detachColumns(work, namespace, table.name);
 }
 

@@ -24,7 +24,7 @@ export async function renameCollection(work: SchemaWork, from: string, to: strin
   } catch (error) {
     if (hasCode(error, NAMESPACE_NOT_FOUND)) return createCollection(work, to);
     if (!hasCode(error, NAMESPACE_EXISTS) || (await isTaken(work, to))) throw error;
-    await dropCollection(work, to);
+    await dropUsedName(work, to);
     await rename();
   }
 }
@@ -40,6 +40,24 @@ export async function isTaken(work: SchemaWork, name: string): Promise<boolean> 
   return (await work.db.collection(name).findOne({}, { ...work.time(), projection: { _id: 1 } })) !== null;
 }
 
+/**
+ * Drops the collection that has this name now, and no other one that was renamed away from it: FerretDB keeps for each of its
+ * connections which collection a name means, which may miss a rename, and drops by that. A rename goes by the stored names,
+ * and nothing is ever renamed away from the name aside. May be done again after a crash at any point.
+ */
+export async function dropUsedName(work: SchemaWork, name: string): Promise<void> {
+  const aside = `_gone_${name}`;
+  await dropCollection(work, aside);
+  try {
+    await work.db.collection(name).rename(aside, work.time());
+  } catch (error) {
+    if (hasCode(error, NAMESPACE_NOT_FOUND)) return;
+    throw error;
+  }
+  await dropCollection(work, aside);
+}
+
+/** Only for a name from which no collection is renamed away. */
 export async function dropCollection(work: SchemaWork, name: string): Promise<void> {
   try {
     await work.db.collection(name).drop(work.time());
