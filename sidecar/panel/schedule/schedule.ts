@@ -170,7 +170,8 @@ export class Schedule {
   delay(id: unknown, at: unknown, minutes: unknown, by: string): void {
     const lateMs = readMinutes(minutes ?? USUAL_DELAY_MINUTES) * 60_000;
     const planned = this.#planned(id, at);
-    const delay = { plannedAt: planned.plannedAt, at: planned.at + lateMs };
+    // A restart that waits for other work is past its moment: counted from there, the new one may be missed already.
+    const delay = { plannedAt: planned.plannedAt, at: Math.max(planned.at, this.#options.now()) + lateMs };
     this.#plan.put({ ...planned.entry, delay });
     this.#forget(planned.entry.id);
     this.#announce('delayed', { ...planned, at: delay.at }, { by });

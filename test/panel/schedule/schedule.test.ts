@@ -233,6 +233,18 @@ describe('a restart', () => {
     expect(night.told.at(-1)).toMatchObject({ kind: 'skipped', schedule: 'night', by: '' });
   });
 
+  it('that waits for other work is put off from now on, and comes then', () => {
+    const id = night.schedule.save({ ...DAILY, warn: false }, BOSS);
+    night.waits = 'job';
+    night.until(FIVE + 15 * MINUTE, MINUTE);
+    night.schedule.delay(id, iso(FIVE), 10, 'anna');
+    night.waits = null;
+    night.until(FIVE + 20 * MINUTE);
+    expect([night.done, night.schedule.next()?.at]).toEqual([[], iso(FIVE + 25 * MINUTE)]);
+    night.until(FIVE + 26 * MINUTE);
+    expect([night.done, night.result()]).toEqual([['restart'], 'done']);
+  });
+
   it('is skipped, put off and brought forward by its moment, so that two clicks act once', () => {
     const id = night.schedule.save({ ...DAILY, warn: false }, BOSS);
     const changed = { key: 'schedule.changed' };
