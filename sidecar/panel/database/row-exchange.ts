@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { JsonObject } from '#protocol/json.ts';
+import { isJsonObject, type JsonObject } from '#protocol/json.ts';
 import { type ExportedPart, exportRows, type TableOfRows } from '#sidecar/exchange/export-rows.ts';
 import { RowImport } from '#sidecar/exchange/import-rows.ts';
 import { openRowFile } from '#sidecar/exchange/row-file.ts';
@@ -16,6 +16,7 @@ import type { ImportAnswer } from '../shapes/database.ts';
 import { Turn } from '../turn.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { asRefusal } from './refusals.ts';
+import { jsonOf } from './table-rows.ts';
 
 export interface ExportWish {
   readonly namespace: string;
@@ -160,13 +161,10 @@ async function* textsOf(
 /** @throws PanelError `database.request` */
 function readFilterText(text: string | null): JsonObject | null {
   if (text === null) return null;
-  try {
-    const read: unknown = JSON.parse(text);
-    if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read as JsonObject;
-  } catch {
-    // Refused below.
-  }
-  throw new PanelError('database.request', { field: 'filter', detail: 'filter: expected a JSON object' });
+  const filter = jsonOf(text, 'filter');
+  if (!isJsonObject(filter))
+    throw new PanelError('database.request', { field: 'filter', detail: 'filter: expected a JSON object' });
+  return filter;
 }
 
 function refusalOf(error: unknown): unknown {

@@ -52,6 +52,8 @@ describe('rows of a table', () => {
     expect(await exported({ format: 'jsonl' })).toContain(`{"id":${BIG},"name":null}`);
     const filter = JSON.stringify({ field: 'id', op: 'eq', value: 1 });
     expect(await exported({ filter })).toBe('id,name\r\n1,=1+1\r\n');
+    const byBigId = `{"field":"id","op":"eq","value":${BIG}}`;
+    expect(await exported({ filter: byBigId })).toBe(`id,name\r\n${BIG},\r\n`);
   });
 
   it('leave once for each press, and to the account that pressed', async () => {
