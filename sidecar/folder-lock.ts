@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { giveToOwner } from './file-owner.ts';
 
 export interface FolderLock {
   release(): void;
@@ -29,6 +30,7 @@ export async function lockFolder(folder: string, name = 'lock.sqlite'): Promise<
 function makeForOwner(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600));
+    giveToOwner(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -9,6 +9,7 @@ import { visibleText } from './commands/lines.ts';
 import { systemFault } from './commands/system-fault.ts';
 import { createMissing } from './config/first-start.ts';
 import { loadConfig, type SidecarConfig } from './config/load-config.ts';
+import { workForOwners } from './file-owner.ts';
 import { KeeperLink } from './keeper/channel/keeper-link.ts';
 import { Log, type LogSink, StandardOutput, traceOf } from './log.ts';
 import { LOG_EVENT } from './log-event.ts';
@@ -190,8 +191,9 @@ async function check(config: SidecarConfig, file: string): Promise<void> {
 async function runCommand({ name, args }: { readonly name: string; readonly args: readonly string[] }): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`unknown command ${name}; --help shows them all`);
-  if (isHelp(args)) process.stdout.write(helpOf(name, command));
-  else if (!(await command.run(args, COMMAND_PROCESS))) process.exitCode = 1;
+  if (isHelp(args)) return void process.stdout.write(helpOf(name, command));
+  workForOwners();
+  if (!(await command.run(args, COMMAND_PROCESS))) process.exitCode = 1;
 }
 
 function isHelp(args: readonly string[]): boolean {

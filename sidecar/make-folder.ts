@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { giveToOwner } from './file-owner.ts';
 
 /**
  * Makes a folder and its missing parents, each by a call of its own: `mkdirSync` with `recursive` never returns if the file
@@ -15,6 +16,7 @@ export function makeFolder(folder: string, mode = 0o700): string | undefined {
   const first = above === path ? undefined : makeFolder(above, mode);
   try {
     mkdirSync(path, { mode });
+    giveToOwner(path);
     return first ?? path;
   } catch (error) {
     // Another process may have made it meanwhile.

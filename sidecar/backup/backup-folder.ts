@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { giveFolderToOwner } from '../file-owner.ts';
 import { makeFolder } from '../make-folder.ts';
 import { MoveBusy } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
@@ -72,6 +73,7 @@ export async function inNewBackup(folder: string, now: number, fill: (path: stri
     mkdirSync(partial, { mode: 0o700 });
     try {
       await fill(partial);
+      giveFolderToOwner(partial);
       await NODE_DISK.flushFolder(partial);
       renameSync(partial, path);
       await NODE_DISK.flushFolder(folder);

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, type Stats, statfsSync, statSync } f
 import { dirname, resolve } from 'node:path';
 import type { KeyOfFile } from '../config/config-schema.ts';
 import type { SidecarConfig } from '../config/load-config.ts';
+import { isOwners } from '../file-owner.ts';
 import { grouped } from '../moving/report.ts';
 import { NODE_DISK } from '../write-behind/journal/disk.ts';
 import { findJournalId } from '../write-behind/journal/state-file.ts';
@@ -37,6 +38,8 @@ export function* fileFindings(config: SidecarConfig, keys: readonly KeyOfFile[])
   }
   for (const path of ownersFiles(config)) if (existsSync(path)) found.push(...privateFinding(path));
   if (existsSync(config.dataFolder)) found.push(...ownFinding(config.dataFolder));
+  const { folder } = config.backup;
+  if (existsSync(folder)) found.push(...ownFindings(folder, statSync(folder)));
   yield* found.length > 0
     ? found
     : [
@@ -97,7 +100,7 @@ function ownFinding(path: string): Finding[] {
 /** As after a start as root, or a copy. */
 function ownFindings(path: string, stats: Stats): Finding[] {
   const user = process.getuid?.();
-  if (user === undefined || user === 0 || stats.uid === user) return [];
+  if (user === undefined || (user === 0 ? isOwners(stats) : stats.uid === user)) return [];
   return [
     {
       verdict: 'fail',

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PANEL } from '../backup/manifest.ts';
+import { giveToOwner } from '../file-owner.ts';
 import { makeFolder } from '../make-folder.ts';
 import { AccountStore } from '../panel/accounts/account-store.ts';
 import { carryStore, isForeignContent } from '../panel/store/carry-store.ts';
@@ -37,6 +38,7 @@ export async function placePanel(backup: string, file: string, keepsPrograms: bo
     if (!isForeignContent(error)) throw error;
     return [`left out: ${PANEL} of the backup is no file of this panel (${(error as Error).message}); it begins empty`];
   }
+  giveToOwner(partial);
   renameSync(partial, file);
   await NODE_DISK.flushFolder(dirname(file));
   return lines;

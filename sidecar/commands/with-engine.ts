@@ -5,6 +5,7 @@ import type { DatabaseConfig } from '../config/database.ts';
 import { DiskFullError } from '../engine/disk-full.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
+import { makeForOwner } from '../file-owner.ts';
 import { namingFullDatabase } from '../moving/free-space.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import type { MoveIo } from './command-process.ts';
@@ -27,6 +28,8 @@ export async function withEngine<T>(
       io.printError(line);
     },
   });
+  // For SQLite an empty file is a new database, whose log gets its owner.
+  if (database.provider === 'sqlite' && !existsSync(database.file)) makeForOwner(database.file);
   const engine = await openEngine({ ...database, ...limits }, { log, now: Date.now });
   try {
     return await namingFullDatabase('Then run the same command again', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
+import { nameSidecar } from '../file-owner.ts';
 import { makeFolder } from '../make-folder.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './config-schema.ts';
@@ -48,6 +49,7 @@ export function createEmbedded(file: string): boolean {
  */
 export function createMissing(file: string, environment: NodeJS.ProcessEnv, replacedFolder: string | null): string[] {
   const folder = dirname(resolve(file));
+  nameSidecar(file);
   const made: string[] = [];
   const make = (path: string, text: string) => {
     if (writeNew(path, text)) made.push(path);

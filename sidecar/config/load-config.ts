@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isJsonObject, JsonError, parseJson } from '#protocol/json.ts';
 import { describeJsonFault } from '#protocol/json-fault.ts';
+import { nameSidecar } from '../file-owner.ts';
 import type { KeyRow } from '../security/keyring.ts';
 import { type BackupConfig, readBackup } from './backup.ts';
 import { ConfigError, namingFile } from './config-error.ts';
@@ -140,6 +141,7 @@ export function readConfigText(file: string): string {
   } catch (error) {
     throw new ConfigError(fileFault(file, error, 'make it with init, or name the right one with --config'));
   }
+  nameSidecar(file);
   const { text, fault } = decodeText(bytes);
   if (text === null) throw new ConfigError(`${file}: ${fault}; save it as UTF-8`);
   return text;

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { giveToOwner, giveToOwnerOf } from '../file-owner.ts';
 import { makeFolder } from '../make-folder.ts';
 
 const OWNER_ONLY = 0o600;
@@ -22,6 +23,7 @@ export function writeNew(path: string, text: string): boolean {
   if (existsSync(path)) return false;
   const temporary = writeTemporary(path, text, OWNER_ONLY);
   try {
+    giveToOwner(temporary);
     linkSync(temporary, path);
     return true;
   } catch (error) {
@@ -36,6 +38,7 @@ export function writeNew(path: string, text: string): boolean {
 export function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
   const temporary = writeTemporary(path, content, mode);
   try {
+    giveToOwnerOf(path, temporary);
     renameOver(temporary, path);
   } catch (error) {
     unlinkSync(temporary);
@@ -62,6 +65,7 @@ function renameOver(from: string, to: string): void {
 function withoutLinks(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: 'wx', mode: OWNER_ONLY });
+    giveToOwner(path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

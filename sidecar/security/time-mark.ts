@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { open } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
+import { giveToOwner } from '../file-owner.ts';
 import { makeFolder } from '../make-folder.ts';
 
 /** The mark runs this far ahead of the clock, so that it is rarely written while a request waits. */
@@ -121,6 +122,7 @@ export class TimeMark {
     } finally {
       closeSync(descriptor);
     }
+    giveToOwner(temporary);
     this.#publish(temporary, mark);
   }
 

@@ -2,6 +2,7 @@ import { closeSync, existsSync, linkSync, openSync, readdirSync, readSync, renam
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { giveToOwner } from '../../file-owner.ts';
 import { makeFolder } from '../../make-folder.ts';
 import { MoveRefused } from '../../moving/report.ts';
 import { NODE_DISK } from '../../write-behind/journal/disk.ts';
@@ -47,6 +48,7 @@ export async function placeDatabase(from: string, to: string, say: (line: string
   }
   // Litestream's notes on the old file are wrong for the new one.
   rmSync(join(dirname(to), `.${basename(to)}-litestream`), { recursive: true, force: true });
+  giveToOwner(from);
   renameSync(from, to);
   await NODE_DISK.flushFolder(dirname(to));
 }

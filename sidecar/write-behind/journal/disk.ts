@@ -1,6 +1,7 @@
 import { close, constants, fdatasync, fstat, fsync, open, read, readdir, rename, unlink, write } from 'node:fs';
 import { dirname } from 'node:path';
 import { ApiError } from '#protocol/errors.ts';
+import { giveToOwner } from '#sidecar/file-owner.ts';
 import { type FolderLock, lockFolder } from '#sidecar/folder-lock.ts';
 import { makeFolder } from '#sidecar/make-folder.ts';
 
@@ -94,7 +95,9 @@ export const NODE_DISK: Disk = {
   },
   list: (folder) => called((then) => readdir(folder, then)),
   async open(path, mode) {
-    return new NodeFile(await called((then) => open(path, FLAGS[mode], OWNER_ONLY, then)));
+    const file = new NodeFile(await called((then) => open(path, FLAGS[mode], OWNER_ONLY, then)));
+    if (mode === 'create') giveToOwner(path);
+    return file;
   },
   rename: (from, to) => done((then) => rename(from, to, then)),
   async remove(path) {
