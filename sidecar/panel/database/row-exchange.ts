@@ -61,9 +61,14 @@ export class RowExchange {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  /** A name for one download by the same account, so that no address holds a filter. */
-  ticketFor(wish: ExportWish, accountId: number): string {
-    readFilterText(wish.filter);
+  /**
+   * A name for one download by the same account, so that no address holds a filter.
+   *
+   * Refuses what cannot be exported: a refused download would replace the page with its JSON.
+   */
+  async ticketFor(wish: ExportWish, accountId: number): Promise<string> {
+    const { parts } = await this.#begin(wish);
+    await parts.return(undefined);
     const now = performance.now();
     for (const [id, { expiresAt }] of this.#tickets) if (expiresAt <= now) this.#tickets.delete(id);
     if (this.#tickets.size >= MAX_TICKETS)
@@ -85,13 +90,19 @@ export class RowExchange {
 
   /** Text of the file, the first part read already: a refusal comes before the first byte. */
   async export(wish: ExportWish): Promise<AsyncIterable<string>> {
+    const { first, parts } = await this.#begin(wish);
+    return textsOf(first, parts);
+  }
+
+  /** The first part is the head of the file; table and filter are judged by then. */
+  async #begin(wish: ExportWish) {
     const { format, escapeFormulas, filter } = wish;
     const options = { format, escapeFormulas, nullText: null, filter: readFilterText(filter) };
     const parts = exportRows(this.#tableOf(wish), options);
     const first = await parts.next().catch((error: unknown) => {
       throw refusalOf(error);
     });
-    return textsOf(first, parts);
+    return { first, parts };
   }
 
   /**

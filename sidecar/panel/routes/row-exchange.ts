@@ -19,11 +19,11 @@ export function rowExchangeRoutes({ rowExchange }: { readonly rowExchange: RowEx
   return [
     route({
       ...{ method: 'POST', path: '/api/database/export', access: READ, body: wish, audit: 'database.export' },
-      handle: (request) => {
+      handle: async (request) => {
         const { filter = null, escapeFormulas = false, ...place } = request.body;
         request.subject(`${place.namespace}.${place.table}`.slice(0, 200));
         const { accountId } = callerOf(request);
-        return { download: rowExchange.ticketFor({ ...place, filter, escapeFormulas }, accountId) };
+        return { download: await rowExchange.ticketFor({ ...place, filter, escapeFormulas }, accountId) };
       },
     }),
     route({

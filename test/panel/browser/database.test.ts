@@ -76,6 +76,15 @@ describeIf(why, 'the database pages', () => {
     });
   });
 
+  it('say why a filter takes no rows out, and stay', async () => {
+    const filter = JSON.stringify({ field: 'nowhere', op: 'eq', value: 1 });
+    await open(`/rows/game/players?filter=${encodeURIComponent(filter)}`);
+    await page.getByRole('button', { name: 'Export, import' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Download' }).click();
+    await page.getByRole('status').getByText('unknown column "nowhere"').waitFor();
+    await page.getByRole('heading', { name: 'game.players', level: 1 }).waitFor();
+  });
+
   it('give a finger all it presses, and a long name of a column leaves its value in view', async () => {
     const name = 'm'.repeat(MAX_COLUMN_LENGTH);
     const columns = [

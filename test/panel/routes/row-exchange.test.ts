@@ -70,13 +70,9 @@ describe('rows of a table', () => {
     ['an unknown table', { table: 'nobody' }, 404],
     ['a filter that is none', { filter: '[]' }, 400],
     ['a filter of an unknown column', { filter: JSON.stringify({ field: 'x', op: 'eq', value: 1 }) }, 400],
-  ])('do not leave for %s', async (_name, changes, status) => {
-    const asked = await owner.post<{ download?: string }>('/api/database/export', {
-      ...{ ...PLACE, format: 'csv' },
-      ...changes,
-    });
-    const answer = asked.status === 200 ? await owner.get(`/api/database/export/${asked.body.download}`) : asked;
-    expect(answer).toMatchObject({ status, body: { ok: false } });
+  ])('do not leave for %s: the press is refused already', async (_name, changes, status) => {
+    const asked = await owner.post('/api/database/export', { ...PLACE, format: 'csv', ...changes });
+    expect(asked).toMatchObject({ status, body: { ok: false } });
   });
 
   it('come in whole, or not at all with the lines that do not fit', async () => {
