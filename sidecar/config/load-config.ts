@@ -35,19 +35,28 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'w
 /** Reads and checks FILE with the environment over it. Throws `ConfigError`. `isCheck` lets secrets be missing. */
 export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck = false): SidecarConfig {
   const parsed = readConfigFile(file, environment);
-  return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, file, environment, isCheck)));
+  const given = { file, environment, isMadeLater: isCheck, recovered: null };
+  return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, given)));
 }
 
-/** `text` as the content of FILE, with its secrets. @throws ConfigError */
-export function loadConfigText(text: string, file: string, environment: NodeJS.ProcessEnv): SidecarConfig {
+/** `text` as the content of FILE, with its secrets. @param recovered as in `SecretPlace` @throws ConfigError */
+export function loadConfigText(
+  text: string,
+  file: string,
+  environment: NodeJS.ProcessEnv,
+  recovered: SecretPlace['recovered'] = null,
+): SidecarConfig {
   const parsed = parseConfig(text, file, environment);
-  return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, file, environment, true)));
+  const given = { file, environment, isMadeLater: true, recovered };
+  return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, given)));
 }
 
-function configOf(parsed: ParsedFile, file: string, environment: NodeJS.ProcessEnv, isCheck: boolean): SidecarConfig {
+type GivenPlace = Omit<SecretPlace, 'folder' | 'warnings'> & { readonly file: string };
+
+function configOf(parsed: ParsedFile, { file, ...given }: GivenPlace): SidecarConfig {
   const { keys, ...rest } = parsed.config;
   const { folder, warnings } = parsed;
-  const place: SecretPlace = { folder, environment, warnings, isMadeLater: isCheck };
+  const place: SecretPlace = { ...given, folder, warnings };
   const at = (path: string) => resolve(folder, path);
   const { tls, socketPath } = rest.api;
   return Object.freeze({

@@ -76,8 +76,6 @@ export function recoverConfig(
   const { rest, leftOut } = withoutTrusted(backup);
   const merged = mergedConfig(given, rest);
   putBackInline(merged, secrets);
-  const text = pretty(merged);
-  const config = loadConfigText(text, file, environment);
   const files = new Map<string, string>();
   for (const path of secretFilesOf(merged)) {
     const inside = pathInside(path, folder);
@@ -85,13 +83,16 @@ export function recoverConfig(
     if (content !== undefined && !existsSync(join(folder, `${inside}`))) files.set(join(folder, `${inside}`), content);
   }
   const isThere = (path: string) => files.has(resolve(folder, path)) || existsSync(resolve(folder, path));
+  const lost = dropLostSecrets(merged, isThere);
+  const text = pretty(merged);
+  const config = loadConfigText(text, file, environment, files);
   const newSecrets = keysOf(merged).flatMap(({ kid, secretFile }) =>
     typeof secretFile === 'string' && !isThere(secretFile)
       ? [{ kid: String(kid), file: resolve(folder, secretFile) }]
       : [],
   );
   const missing = missingOf(merged, isThere, environment);
-  return { config, text, files, newSecrets, leftOut: leftOutOf(given, leftOut), missing };
+  return { config, text, files, newSecrets, leftOut: [...leftOutOf(given, leftOut), ...lost], missing };
 }
 
 /** Values that the owner has set, or that are the defaults, are not worth a line. */
@@ -102,6 +103,20 @@ function leftOutOf(given: RawConfig, fields: readonly (readonly [string, unknown
     const isDefault = value === null || value === false || value === 'litestream' || `${value}` === '';
     if (isDefault || path.reduce(sectionOf, given)[name] !== undefined) return [];
     return [`${field} was ${JSON.stringify(value)} in the backup: set it yourself if that is right`];
+  });
+}
+
+/** A rotation ends with its previous secret. Returns lines for game servers that may still sign with one. */
+function dropLostSecrets(merged: RawConfig, isThere: (path: string) => boolean): string[] {
+  return keysOf(merged).flatMap((key) => {
+    const { kid, secretFile, previousSecretFile: previous, previousUntil: until } = key;
+    if (typeof previous !== 'string' || isThere(previous)) return [];
+    delete key.previousSecretFile;
+    delete key.previousUntil;
+    const isNew = typeof secretFile === 'string' && !isThere(secretFile);
+    if (isNew || typeof until !== 'string' || !(Date.parse(until) > Date.now())) return [];
+    const name = `the previous secret of the key ${String(kid)}, good until ${until}`;
+    return [`${name}: game servers that still sign with it need the present one`];
   });
 }
 

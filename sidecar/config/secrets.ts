@@ -16,6 +16,8 @@ export interface SecretPlace {
   readonly warnings: string[];
   /** A `secretFile` that is not there yet is made at the start, so a check lets it pass. */
   readonly isMadeLater: boolean;
+  /** Texts of the files that a recovery writes later, by absolute path; null but for a recovery. */
+  readonly recovered: ReadonlyMap<string, string> | null;
 }
 
 /** The key's secret from the one place that is given. `field` is `keys[0]`. */
@@ -26,13 +28,25 @@ export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): S
     throw new ConfigError(`${field}: expected exactly one of secretFile, secretEnv, secret, got ${got}`);
   }
   if (key.secretFile !== undefined) {
-    if (place.isMadeLater && !existsSync(resolve(place.folder, key.secretFile))) return new SigningKey(randomBytes(32));
+    if (place.isMadeLater && !isThere(key.secretFile, place)) return anySecret();
     return readSecretFile(key.secretFile, `${field}.secretFile`, place);
   }
   if (key.secret !== undefined) return toKey(key.secret, `${field}.secret`);
   const text = place.environment[key.secretEnv as string];
+  // The owner sets it before the start.
+  if (text === undefined && place.recovered !== null) return anySecret();
   if (text === undefined) throw new ConfigError(`${field}.secretEnv: expected a variable that is set, got none`);
   return toKey(text, `${field}.secretEnv`);
+}
+
+function isThere(path: string, { folder, recovered }: SecretPlace): boolean {
+  const file = resolve(folder, path);
+  return recovered?.has(file) === true || existsSync(file);
+}
+
+/** For a configuration with which nobody is served. */
+function anySecret(): SigningKey {
+  return new SigningKey(randomBytes(32));
 }
 
 export function readSecretFile(path: string, field: string, place: SecretPlace): SigningKey {
@@ -42,6 +56,8 @@ export function readSecretFile(path: string, field: string, place: SecretPlace):
 /** The text of a file that holds a secret. */
 export function readSmallFile(path: string, field: string, place: SecretPlace): string {
   const file = resolve(place.folder, path);
+  const recovered = place.recovered?.get(file);
+  if (recovered !== undefined) return recovered;
   try {
     return readPrivateText(file, place.warnings);
   } catch (error) {
