@@ -24,6 +24,12 @@ export function paramType(column: Column): string {
   return PARAM_TYPES[column.type];
 }
 
+/**
+ * An index scan runs once for each combination of its lists, and cannot be cancelled meanwhile. The planner avoids that as
+ * long as its estimate is a number: 1000 ** 103 combinations are more than a double holds.
+ */
+const MAX_INDEXED_LISTS = 64;
+
 /** Values and results travel as text: the server's own, in the form that the session is set up for. */
 export const POSTGRES_DIALECT: SqlDialect = {
   quoted,
@@ -39,7 +45,9 @@ export const POSTGRES_DIALECT: SqlDialect = {
 
   listSql({ column, negated, values }, params) {
     const list = `${params.add(arrayLiteral(values))}::${paramType(column)}[]`;
-    return `${quoted(column.name)} ${negated ? '<> ALL' : '= ANY'} (${list})`;
+    const name = quoted(column.name);
+    const compared = params.lists > MAX_INDEXED_LISTS ? `COALESCE(${name}, ${name})` : name;
+    return `${compared} ${negated ? '<> ALL' : '= ANY'} (${list})`;
   },
 
   containsSql({ column, value }, params) {

@@ -57,6 +57,8 @@ export interface SqlDialect {
 /** The parameters of one statement, in the order of its text. */
 export class SqlParams implements FilterWriter {
   readonly values: SqlParam[] = [];
+  /** `IN` conditions of the statement so far, the one that is being written included. */
+  lists = 0;
   readonly #dialect: SqlDialect;
 
   constructor(dialect: SqlDialect) {
@@ -83,6 +85,7 @@ export class SqlParams implements FilterWriter {
   }
 
   list(filter: Filter & { readonly kind: 'in' }): string {
+    this.lists += 1;
     return this.#dialect.listSql(filter, this);
   }
 

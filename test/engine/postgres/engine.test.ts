@@ -400,6 +400,20 @@ describe('contains', () => {
   });
 });
 
+describe('lists', () => {
+  it('as many as a filter admits, one more of the key by each, are answered and leave no statement behind', async () => {
+    const target = await declare(engine, 'lists');
+    await insert(engine, target, [note({ id: 1 }), note({ id: 500 }), note({ id: 1001 })]);
+    const values = Array.from({ length: 1000 }, (_, i) => i + 1);
+    const among = { field: 'id', op: 'in', value: values };
+    const notOutside = { not: { field: 'id', op: 'nin', value: values } };
+    const filter = where(target, { and: Array.from({ length: 63 }, () => [among, notOutside]).flat() });
+    expect(await engine.count(target, filter, within(20_000))).toBe(2);
+    // A statement that the server cannot end would hold the table.
+    expect(await sync(engine, 'lists', { tables: [] })).not.toBeNull();
+  });
+});
+
 describe('large values', () => {
   it('a page of megabytes leaves the rest of them on the server', async () => {
     const target = await declare(engine, 'large');
