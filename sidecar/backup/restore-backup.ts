@@ -11,6 +11,7 @@ import type { StoredSchema } from '../engine/schema-calls.ts';
 import { makeFolder } from '../make-folder.ts';
 import { isEqualPlace, tellCompared } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';
+import { copyRevoked } from '../moving/copy-revoked.ts';
 import { namingFullDisk } from '../moving/free-space.ts';
 import { HeldRoom } from '../moving/held-room.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
@@ -171,6 +172,8 @@ async function restoreAll(work: RestoreWork, opening: RestoreOpening): Promise<v
   }
   if (as === null) await queues.restore(work, waitingFile(work));
   else tellLeftOut(work);
+  // The database of a sidecar that serves knows its own.
+  if (work.journal === undefined || work.journal === null) await copyRevoked(work);
   await opening.begin();
   await opening.end();
   if (as === null) await queues.done(to, names);

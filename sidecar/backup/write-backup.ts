@@ -9,6 +9,7 @@ import { summarise } from '../moving/checksum.ts';
 import { type ComparedPlace, isEqualPlace } from '../moving/compare.ts';
 import { copyContents } from '../moving/copy-namespace.ts';
 import { copyQueue, readNamespaceQueue } from '../moving/copy-queue.ts';
+import { copyRevoked } from '../moving/copy-revoked.ts';
 import { namingFullDisk, needSpace } from '../moving/free-space.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import { keptPlace, tablePlace } from '../moving/place.ts';
@@ -138,6 +139,7 @@ async function copyAll(
     const waitingWrites = waiting.counts.get(namespace) ?? 0;
     namespaces.push({ name: namespace, places, deadLetters: letters.length, waitingWrites });
   }
+  await copyRevoked(engines);
   return namespaces;
 }
 

@@ -26,6 +26,7 @@ import { listRemote } from './backup-list.ts';
 import type { MoveIo } from './command-process.ts';
 import { connectorLines } from './init.ts';
 import { placePanel } from './place-panel.ts';
+import { tellRevoked } from './revoke-key.ts';
 import { databaseName, logOf, withEngine } from './with-engine.ts';
 
 export interface RemoteRestore {
@@ -144,6 +145,7 @@ async function recover(
   const recovery = new RecoveryFolder(start.dataFolder);
   await withEngine(database, io, async (engine) => {
     if (!isResumed || !(await isRestored(engine, folder, namespaces))) await restoreBackup(restore, engine);
+    await tellRevoked(engine, config, io);
   }).catch((error: unknown) => {
     // Nothing goes on from here, and what was opened may hold secrets.
     if (error instanceof TargetOccupied) recovery.clear();

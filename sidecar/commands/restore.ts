@@ -8,6 +8,7 @@ import { makeFolder } from '../make-folder.ts';
 import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, readingArguments, UsageError } from './arguments.ts';
 import type { MoveIo } from './command-process.ts';
 import { type RemoteRestore, runRemoteRestore } from './restore-remote.ts';
+import { tellRevoked } from './revoke-key.ts';
 import { databaseName, logOf, withEngine } from './with-engine.ts';
 
 export const RESTORE_OPTIONS = {
@@ -85,9 +86,10 @@ async function restoreLocal(restore: LocalRestore, file: string, io: MoveIo): Pr
   // Before a file of SQLite is made, which a full disk would leave half.
   needRestoreRoom({ ...restore, config }, readManifest(restore.backup));
   if (database.provider === 'sqlite') makeFolder(dirname(database.file));
-  await withEngine(database, io, (engine) =>
-    restoreBackup({ ...restore, config, log: logOf(io), report: io.report, signal: io.signal }, engine),
-  );
+  await withEngine(database, io, async (engine) => {
+    await restoreBackup({ ...restore, config, log: logOf(io), report: io.report, signal: io.signal }, engine);
+    await tellRevoked(engine, config, io);
+  });
   io.report.end();
   io.report.say('restored; start the sidecar');
   return true;

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { loadConfig } from '../config/load-config.ts';
+import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
+import type { Engine } from '../engine/engine.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
-import type { CommandIo } from './command-process.ts';
+import type { CommandIo, MoveIo } from './command-process.ts';
 import { withEngine } from './with-engine.ts';
 
 /**
@@ -20,4 +21,13 @@ export async function revokeInDatabase(
     patiently(() => engine.cluster.revokeKey({ kid, revokedAt: Date.now() }, statementBounds())),
   );
   return true;
+}
+
+/** Names the keys of a configuration that no sidecar of the database accepts. */
+export async function tellRevoked(engine: Engine, { keys }: SidecarConfig, { report }: MoveIo): Promise<void> {
+  for (const { kid, revokedAt } of await patiently(() => engine.cluster.listRevoked(statementBounds()))) {
+    if (!keys.some((key) => key.kid === kid)) continue;
+    const advice = 'make one of another name with keys new for game servers that sign with it';
+    report.say(`warning: the key ${kid} was revoked on ${new Date(revokedAt).toISOString()} and is refused: ${advice}`);
+  }
 }

@@ -4,6 +4,7 @@ import { comparePairs, isEqualPlace, tellCompared } from './compare.ts';
 import { listKept } from './copy-kept.ts';
 import { copyContents, keptPairs, tablePairs } from './copy-namespace.ts';
 import { copyQueue, queueDifferences, readNamespaceQueue, refuseHalfApplied } from './copy-queue.ts';
+import { copyRevoked } from './copy-revoked.ts';
 import { patiently, statementBounds } from './patience.ts';
 import { type CopyEngines, type CopyWork, MoveRefused, type MoveReport } from './report.ts';
 import { storedSchema } from './revision.ts';
@@ -60,6 +61,7 @@ async function copyHeld(options: CopyOptions, { hold, stored: from }: Held): Pro
     const isDone = isEqual && !hold.wasLost;
     if (!isDone) return false;
     await copyQueue(engines, namespace, report);
+    await copyRevoked(engines);
     await openTarget(engines.to, namespace);
     report.say(`${namespace}: copied; sidecars serve it from the target`);
     return true;

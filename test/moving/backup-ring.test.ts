@@ -30,6 +30,8 @@ interface Place {
 /** Journal of a box that never answers; each backup and each restore says that writes in it may be lacking. */
 const GONE = 'abcdefghij';
 
+const REVOKED = { kid: 'lost', revokedAt: 1_780_000_000_000 };
+
 const places: Place[] = [];
 const databases: FreshDatabase[] = [];
 let world: MovedWorld;
@@ -43,7 +45,8 @@ beforeAll(async () => {
   world = await fillWorld(sidecar.client, 'hard');
   expected = await readWorld(sidecar.client, world);
   await sidecar.stop();
-  await onEngine(places[0] as Place, async ({ queues, transfer }) => {
+  await onEngine(places[0] as Place, async ({ queues, transfer, cluster }) => {
+    await cluster.revokeKey(REVOKED, bounds());
     await transfer.writeQueue({ namespace: 'hard', journal: GONE, token: 3, position: 2 ** 33, past: [] }, bounds());
     const letter = { code: 'constraint_violation', message: 'a ’ ü 😀', payload: '{"a":9007199254740993}' } as const;
     const facts = { id: `${GONE}-7`, namespace: 'hard', kid: 'local', op: 'insert', time: 1, isRetryWanted: true };
@@ -93,7 +96,7 @@ async function backUp({ folder, config }: Place): Promise<{ path: string; namesp
   };
 }
 
-it('ends where it began: rows, ids, quarantine, dead letters', { timeout: 180_000 }, async () => {
+it('ends where it began: rows, ids, quarantine, dead letters, revoked keys', { timeout: 180_000 }, async () => {
   const first = await backUp(places[0] as Place);
   let { path } = first;
   for (const place of places.slice(1)) {
@@ -122,6 +125,7 @@ it('ends where it began: rows, ids, quarantine, dead letters', { timeout: 180_00
   expect(await onEngine(last, ({ queues }) => queues.listLetters('hard', bounds()))).toMatchObject([
     { id: `${GONE}-7`, payload: '{"a":9007199254740993}', isRetryWanted: true },
   ]);
+  expect(await onEngine(last, ({ cluster }) => cluster.listRevoked(bounds()))).toEqual([REVOKED]);
   // A machine that knows no nonces refuses what was signed before the restore, for as long as that could be sent again.
   const sidecar = await startSidecar({
     folder: last.folder,
