@@ -54,10 +54,12 @@ end
 local function group(builder, name)
   return function(...)
     local texts, given = {}, table.pack(...)
+    local function add(filter) texts[#texts + 1] = filterText(filter, 'Q.' .. builder .. ': filter ' .. #texts + 1) end
     for index = 1, given.n do
-      local filters = places.isList(given[index]) and given[index] or { given[index] }
-      if given[index] == nil then places.refuse('Q.' .. builder .. ': filter ' .. index .. ': expected ' .. HINT .. ', got nil') end
-      for _, filter in ipairs(filters) do texts[#texts + 1] = filterText(filter, 'Q.' .. builder .. ': filter ' .. #texts + 1) end
+      local one = given[index]
+      if not places.isList(one) then add(one) else
+        for at = 1, places.lengthOf(one) do add(one[at]) end
+      end
     end
     return places.remember('{"' .. name .. '":[' .. table.concat(texts, ',') .. ']}')
   end

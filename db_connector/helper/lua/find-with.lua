@@ -15,7 +15,8 @@ local MAX_VALUES = 1000
 
 local function checked(relations)
   local list = places.isList(relations) and relations or { relations }
-  for index, relation in ipairs(list) do
+  for index = 1, places.lengthOf(list) do
+    local relation = list[index]
     for _, name in ipairs({ 'as', 'table', 'from', 'to' }) do
       if type(relation) ~= 'table' or type(relation[name]) ~= 'string' then
         places.refuse('relation ' .. index .. ': ' .. name .. ': expected a name; a relation is { as, table, from, to, many }')

@@ -38,6 +38,17 @@ local function isList(value)
   return value[1] ~= nil or next(value) == nil
 end
 
+--- The highest place of a list; the operator for lengths may stop at any hole.
+---@param list table
+---@return integer
+local function lengthOf(list)
+  local length = #list
+  for key in pairs(list) do
+    if math.type(key) == 'integer' and key > length then length = key end
+  end
+  return length
+end
+
 --- JSON text of an object, and nothing beside it: no text ever leaks out of its place.
 local function checkText(text, path, hint, isRight)
   local value, problem = reader.tryReadJson(text)
@@ -79,7 +90,7 @@ end
 local function listText(items, path, itemText, hint)
   if not isList(items) then refuse(path .. ': expected ' .. (hint or 'a list') .. ', got ' .. kindOf(items)) end
   local texts = {}
-  for index = 1, #items do texts[index] = itemText(items[index], path .. '[' .. index .. ']') end
+  for index = 1, lengthOf(items) do texts[index] = itemText(items[index], path .. '[' .. index .. ']') end
   return '[' .. table.concat(texts, ',') .. ']'
 end
 
@@ -147,6 +158,7 @@ return {
   remember = remember,
   isObject = isObject,
   isList = isList,
+  lengthOf = lengthOf,
   objectText = objectText,
   partsText = partsText,
   listText = listText,

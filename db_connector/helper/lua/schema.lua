@@ -96,10 +96,17 @@ local builders = {
 }
 
 function builders.Schema(...)
-  local tables = {}
-  for _, given in ipairs({ ... }) do
-    if places.isList(given) then for _, one in ipairs(given) do tables[#tables + 1] = one end
-    else tables[#tables + 1] = given end
+  local tables, given = {}, table.pack(...)
+  -- A table that is left out of a schema is taken away.
+  local function add(one)
+    if one == nil then places.refuse('Q.Schema: table ' .. #tables + 1 .. ': expected a table such as Q.Table(…), got nil') end
+    tables[#tables + 1] = one
+  end
+  for index = 1, given.n do
+    local one = given[index]
+    if not places.isList(one) then add(one) else
+      for at = 1, places.lengthOf(one) do add(one[at]) end
+    end
   end
   return places.remember(schemaText({ tables = tables }))
 end

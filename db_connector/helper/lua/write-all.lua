@@ -17,7 +17,7 @@ local MAX_CHARS = 990000
 local function textsOf(list, path, textOf)
   if not places.isList(list) then places.refuse(path .. ': expected a list, got ' .. values.kindOf(list)) end
   local texts = {}
-  for index = 1, #list do texts[index] = textOf(list[index], path .. '[' .. index .. ']') end
+  for index = 1, places.lengthOf(list) do texts[index] = textOf(list[index], path .. '[' .. index .. ']') end
   return texts
 end
 
