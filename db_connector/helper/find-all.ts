@@ -2,7 +2,7 @@ import { DatabaseError, must } from './database-error.ts';
 import { type Filter, filterText } from './filters.ts';
 import { jsonText } from './json-text.ts';
 import { namesOf } from './known-names.ts';
-import { parts } from './payload-parts.ts';
+import { maxGiven, namesGiven, parts } from './payload-parts.ts';
 import type { Query } from './payloads.ts';
 import { readHasMore, readRows, withBody } from './readers.ts';
 import { mistaken, requests, type Send } from './request.ts';
@@ -86,9 +86,11 @@ function checkedAllQuery(query: AllQuery | undefined): AllQuery {
       throw new TypeError(`${name}: all rows are asked for; use Find for a part of them, or max for an upper bound`);
     }
   }
-  if (given.filter !== undefined && given.filter !== null) filterText(given.filter, 'filter');
-  if (given.sort !== undefined && given.sort !== null) sortText(given.sort);
-  return given;
+  const filter = given.filter ?? undefined;
+  const sort = given.sort ?? undefined;
+  if (filter !== undefined) filterText(filter, 'filter');
+  if (sort !== undefined) sortText(sort);
+  return { filter, sort, fields: namesGiven(given.fields, 'fields'), max: maxGiven(given.max, 'max') };
 }
 
 async function planOf(send: Send, namespace: string, table: string, { sort, fields }: AllQuery): Promise<Plan> {

@@ -1,7 +1,7 @@
 import { type Filter, filterText, type Scalar } from './filters.ts';
 import { failureOf, findAll, okResult } from './find-all.ts';
-import { isPlainObject } from './json-text.ts';
 import { checkNames, namesOf } from './known-names.ts';
+import { maxGiven, namesGiven } from './payload-parts.ts';
 import { checkedQuery, type Query } from './payloads.ts';
 import { pageResult, readHasMore, readRows } from './readers.ts';
 import { mistaken, requests, type Send } from './request.ts';
@@ -55,6 +55,7 @@ export async function findWith(
   let list: readonly Relation[];
   try {
     query = checkedQuery(given);
+    query = { ...query, fields: namesGiven(query.fields, 'fields') };
     list = checked(relations);
   } catch (mistake) {
     return notCapped(await send(mistaken(`FindWith ${namespace}.${table}`, mistake)));
@@ -83,7 +84,7 @@ export async function findWith(
 
 function checked(relations: Relation | readonly Relation[]): readonly Relation[] {
   const list = Array.isArray(relations) ? (relations as readonly Relation[]) : [relations as Relation];
-  for (const [index, relation] of list.entries()) {
+  return list.map((relation, index) => {
     for (const name of ['as', 'table', 'from', 'to'] as const) {
       if (typeof relation?.[name] !== 'string') {
         throw new TypeError(
@@ -91,9 +92,8 @@ function checked(relations: Relation | readonly Relation[]): readonly Relation[]
         );
       }
     }
-    checkRelation(relation, `relation ${index + 1}`);
-  }
-  return list;
+    return checkedRelation(relation, `relation ${index + 1}`);
+  });
 }
 
 function notCapped(result: DbResult): PageResult {
@@ -101,10 +101,14 @@ function notCapped(result: DbResult): PageResult {
 }
 
 /** Before anything is sent: a mistake here must not cost a find first. */
-function checkRelation(relation: Relation, path: string): void {
+function checkedRelation(relation: Relation, path: string): Relation {
   checkNames(relation, RELATION_NAMES, path);
-  if (isPlainObject(relation.filter)) filterText(relation.filter, `${path}: filter`);
-  if (relation.sort !== undefined && relation.sort !== null) sortText(relation.sort);
+  const filter = relation.filter ?? undefined;
+  const sort = relation.sort ?? undefined;
+  if (filter !== undefined) filterText(filter, `${path}: filter`);
+  if (sort !== undefined) sortText(sort);
+  const fields = namesGiven(relation.fields, `${path}: fields`);
+  return { ...relation, filter, sort, fields, max: maxGiven(relation.max, `${path}: max`) };
 }
 
 /** Puts the rows of one relation into `rows`. @returns the result of a find that failed */

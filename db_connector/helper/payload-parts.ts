@@ -16,6 +16,29 @@ export function plainMember(name: string, value: unknown): Member {
   return [name, optional(value, (given) => jsonText(given, name))];
 }
 
+/**
+ * A list of names; undefined if it was not said.
+ *
+ * @throws TypeError where text would be taken for a list of characters
+ */
+export function namesGiven(names: unknown, path: string): readonly string[] | undefined {
+  if (names === undefined || names === null) return undefined;
+  if (!Array.isArray(names)) throw new TypeError(`${path}: expected a list of names, got ${kindOf(names)}`);
+  for (const [index, name] of names.entries()) {
+    if (typeof name !== 'string') throw new TypeError(`${path}[${index}]: expected a name, got ${kindOf(name)}`);
+  }
+  return names;
+}
+
+/** An upper bound of rows; undefined if it was not said. @throws TypeError */
+export function maxGiven(max: unknown, path: string): number | undefined {
+  if (max === undefined || max === null) return undefined;
+  if (typeof max !== 'number' || Number.isNaN(max)) {
+    throw new TypeError(`${path}: expected a number of rows, got ${Number.isNaN(max) ? 'NaN' : kindOf(max)}`);
+  }
+  return max;
+}
+
 export function filterMember(filter: Filter | undefined | null): Member {
   return ['filter', optional(filter, (given) => filterText(given, 'filter'))];
 }

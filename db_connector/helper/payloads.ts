@@ -1,6 +1,6 @@
 import { type AggregateValue, valuesText } from './aggregates.ts';
 import type { Filter } from './filters.ts';
-import { jsonText, objectText } from './json-text.ts';
+import { jsonText, kindOf, objectText } from './json-text.ts';
 import { namesOf } from './known-names.ts';
 import { type Operation, operationsText, upsertsText } from './operations.ts';
 import { filterMember, type Member, optional, parts, payload, plainMember } from './payload-parts.ts';
@@ -96,9 +96,13 @@ function namespaceMember(namespace: string): Member {
   return ['namespace', jsonText(namespace, 'namespace')];
 }
 
-function durability(options: WriteOptions): readonly Member[] {
+/** @throws TypeError where `immediate` is anything but a truth value: it would be taken for false */
+function durability({ immediate, ...options }: WriteOptions): readonly Member[] {
+  if (typeof (immediate ?? false) !== 'boolean') {
+    throw new TypeError(`immediate: expected true or false, got ${kindOf(immediate)}`);
+  }
   return [
-    ['durability', options.immediate === true ? '"immediate"' : undefined],
+    ['durability', immediate === true ? '"immediate"' : undefined],
     plainMember('idempotencyKey', options.idempotencyKey),
   ];
 }
@@ -109,7 +113,9 @@ function withKey<O extends WriteOptions>(options: O): O {
 }
 
 /** A payload of the script's own: text as it is, or an object. */
-export function callPayload(given: JsonText | object): JsonText {
+export function callPayload(operation: string, given: JsonText | object): JsonText {
+  // The calls of a turn go out in one list, which anything but text would spoil for all of them.
+  if (typeof operation !== 'string') throw new TypeError(`operation: expected a name, got ${kindOf(operation)}`);
   return typeof given === 'string' ? given : objectText(given, 'payload', 'an object');
 }
 

@@ -61,7 +61,7 @@ export const requests = {
   Call: (operation: string, payload: JsonText | object): Request => ({
     operation,
     what: String(operation),
-    payload: () => callPayload(payload),
+    payload: () => callPayload(operation, payload),
   }),
   Sync: (namespace: string, schema: Schema, options: SyncOptions = {}): Request => ({
     operation: 'schema.sync',

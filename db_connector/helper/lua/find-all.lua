@@ -1,5 +1,6 @@
 -- All rows of a query, a page after the other, by key.
 
+local values = part 'json-values'
 local places = part 'json-places'
 local requests = part 'requests'
 local results = part 'results'
@@ -82,6 +83,13 @@ function findAll.isSame(one, other)
   return true
 end
 
+--- An upper bound of rows.
+function findAll.checkMax(max, path)
+  if max ~= nil and (type(max) ~= 'number' or max ~= max) then
+    places.refuse(path .. ': expected a number of rows, got ' .. (max ~= max and 'NaN' or values.kindOf(max)))
+  end
+end
+
 local function checked(query)
   local given = places.parts(query, 'query', ALL)
   for _, name in ipairs({ 'limit', 'offset' }) do
@@ -91,7 +99,8 @@ local function checked(query)
   end
   places.optional(given.filter, filters.filterText, 'filter')
   places.optional(given.sort, rowsPart.sortText)
-  if given.fields ~= nil then places.namesText(given.fields, 'fields') end
+  places.namesText(given.fields, 'fields')
+  findAll.checkMax(given.max, 'max')
   return given
 end
 
@@ -156,7 +165,7 @@ function findAll.all(send, namespace, tableName, query)
   for rows in findAll.pages(send, namespace, tableName, query) do
     table.move(rows, 1, #rows, #all + 1, all)
     if #all > max then
-      return results.errorResult('too_many_rows', string.format('%s has more than %d such rows; %s', tableName, max, HINT))
+      return results.errorResult('too_many_rows', string.format('%s has more than %s such rows; %s', tableName, tostring(max), HINT))
     end
   end
   return results.okResult({ rows = all, hasMore = false })

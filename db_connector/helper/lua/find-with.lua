@@ -27,6 +27,8 @@ local function checked(relations)
     places.parts(relation, path, RELATION)
     places.optional(relation.filter, filters.filterText, path .. ': filter')
     places.optional(relation.sort, rowsPart.sortText)
+    places.namesText(relation.fields, path .. ': fields')
+    findAll.checkMax(relation.max, path .. ': max')
   end
   return list
 end
@@ -95,6 +97,7 @@ local function findWith(send, namespace, tableName, query, relations)
   local list, names, asked = checked(relations), {}, {}
   for index, relation in ipairs(list) do names[index] = relation.from end
   for name, value in pairs(places.parts(query, 'query', requests.QUERY)) do asked[name] = value end
+  places.namesText(asked.fields, 'fields')
   local fields, extra = fieldsWith(asked.fields, names)
   asked.fields = fields
   local page = send(requests.Find(namespace, tableName, asked))

@@ -114,7 +114,10 @@ local function writeVector(vector, fields, path, depth)
 end
 
 -- The path of a member is put together only where a message needs it.
-local function memberPath(path, key) return type(key) == 'number' and path .. '[' .. key .. ']' or path .. '.' .. key end
+local function memberPath(path, key)
+  if path == '' then return key end
+  return type(key) == 'number' and path .. '[' .. key .. ']' or path .. '.' .. key
+end
 
 ---@param value any
 ---@param path string of what holds it

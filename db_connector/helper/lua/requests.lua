@@ -1,5 +1,6 @@
 -- The calls by the method's arguments: operation, what messages call it, and what makes its payload.
 
+local values = part 'json-values'
 local places = part 'json-places'
 local filters = part 'filters'
 local rows = part 'rows'
@@ -31,6 +32,9 @@ local function payload(namespace, ...)
 end
 
 local function durability(options, key)
+  local kind = type(options.immediate)
+  -- Anything else would be taken for false.
+  if kind ~= 'nil' and kind ~= 'boolean' then places.refuse('immediate: expected true or false, got ' .. values.kindOf(options.immediate)) end
   return {
     'durability', options.immediate == true and '"immediate"',
     'idempotencyKey', places.plain(key, 'idempotencyKey'),

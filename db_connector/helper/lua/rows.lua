@@ -2,6 +2,7 @@
 
 local values = part 'json-values'
 local writer = part 'json-writer'
+local reader = part 'json-reader'
 local places = part 'json-places'
 
 local ROW = 'a table with values by column'
@@ -58,6 +59,8 @@ builders.List = mark('List', values.listMark)
 --- The same payload of a write, which does not wait in the write-behind queue; for `Call`. The text itself is kept, digit for digit.
 function builders.Immediate(payload)
   local text = places.objectText(payload, 'Q.Immediate', 'the payload of a write')
+  local content = reader.tryReadJson(text)
+  if type(content) == 'table' and content.durability == 'immediate' then return text end
   local members = text:match('^%s*{%s*(.-)%s*}%s*$')
   return '{' .. members .. (members == '' and '' or ',') .. '"durability":"immediate"}'
 end
