@@ -31,6 +31,7 @@ export class Cutter {
   readonly #cut: Promise<void>;
   #tellCut: () => void = () => {};
   #holdAt = Infinity;
+  #heldBehind: Command | null = null;
   #tellHeld: () => void = () => {};
   readonly #waiting: (() => void)[] = [];
 
@@ -70,6 +71,14 @@ export class Cutter {
   holdAfter(commands: number): Promise<void> {
     this.commands = 0;
     this.#holdAt = commands;
+    return new Promise((resolve) => {
+      this.#tellHeld = resolve;
+    });
+  }
+
+  /** The command behind the next one of this kind waits until `release`. Resolves when it has come. */
+  holdBehind(name: string, collection: string): Promise<void> {
+    this.#heldBehind = { name, collection };
     return new Promise((resolve) => {
       this.#tellHeld = resolve;
     });
@@ -136,12 +145,20 @@ export class Cutter {
     if (!this.#isCounted(message)) return this.commands <= this.#limit;
     this.commands += 1;
     if (this.commands <= this.#limit) {
-      this.passed.push(commandOf(message));
+      this.#pass(commandOf(message));
       return true;
     }
     for (const socket of this.#sockets) socket.destroy();
     this.#tellCut();
     return false;
+  }
+
+  #pass(command: Command): void {
+    this.passed.push(command);
+    const { name, collection } = this.#heldBehind ?? {};
+    if (command.name !== name || command.collection !== collection) return;
+    this.#heldBehind = null;
+    this.#holdAt = this.commands;
   }
 }
 

@@ -2,7 +2,7 @@ import { type Document, Long } from 'mongodb';
 import { laterPlace, type OwnedQueue, placesOfOwners } from '#engine/model/queue-places.ts';
 import type { QueueRow } from '#engine/queues.ts';
 import { failureOf } from '../failures.ts';
-import type { SchemaWork } from '../schema/collections.ts';
+import { type SchemaWork, withTurn } from '../schema/collections.ts';
 import { isTaken, renameCollection } from '../schema/whole.ts';
 import { queueDocument, queueId, queuesOf, rowOf } from './collections.ts';
 
@@ -17,7 +17,8 @@ const TAKEN_QUEUES = '_queues_taken';
 export async function migrateQueues(work: SchemaWork): Promise<void> {
   await bringTaken(work);
   if (!(await isTaken(work, OLD_QUEUES))) return;
-  await renameCollection(work, OLD_QUEUES, TAKEN_QUEUES);
+  const anyTime = withTurn(work, () => Promise.resolve());
+  await renameCollection(anyTime, OLD_QUEUES, TAKEN_QUEUES);
   await bringTaken(work);
 }
 

@@ -17,7 +17,7 @@ import type { CallBounds } from '#engine/rows.ts';
 import type { SchemaChange, StoredSchema } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { misfits } from './checks.ts';
-import type { Others, PendingChange, SchemaDocument, SchemaWork } from './collections.ts';
+import { type Others, type PendingChange, type SchemaDocument, type SchemaWork, withTurn } from './collections.ts';
 import { reserveQuarantineIds } from './generators.ts';
 import { objectOf, purgeObject, quarantineDocument, removeGone } from './quarantine.ts';
 import {
@@ -154,8 +154,9 @@ class NamespaceTurn implements Turn {
     const steps = units.flatMap((unit) => stepsOf({ namespace, now: plan.now }, unit));
     for (const [position, step] of steps.entries()) {
       if (position < pending.position) continue;
-      await advance(work, namespace, pending, position);
-      await step(work);
+      const checkTurn = () => inTurn(() => advance(work, namespace, pending, position));
+      await checkTurn();
+      await step(withTurn(work, checkTurn));
     }
     await removeGone(work);
     const { schema, note } = outcomeOf(from, plan, await lackingRows(work, namespace, units));
@@ -167,6 +168,15 @@ class NamespaceTurn implements Turn {
   #checkLease(): Promise<void> {
     return this.#place.lease.check(this.#place.bounds);
   }
+}
+
+/** An answer that this process, if it was stopped, reads late says nothing about now. */
+async function inTurn(ask: () => Promise<void>): Promise<void> {
+  let askedAt: number;
+  do {
+    askedAt = performance.now();
+    await ask();
+  } while (performance.now() - askedAt >= LEASE_DEAD_MS / 2);
 }
 
 async function checkRows(work: SchemaWork, change: SchemaChange, stored: StoredSchema | null): Promise<void> {

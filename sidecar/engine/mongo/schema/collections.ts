@@ -8,6 +8,19 @@ export type SchemaWork = Pick<MongoSession, 'db' | 'time' | 'look'>;
 /** Runs work on the database within bounds; rejects with `ApiError`. */
 export type RunSchemaWork = <T>(bounds: CallBounds, work: (work: SchemaWork) => Promise<T>) => Promise<T>;
 
+/** The same for steps of a change. */
+export interface StepWork extends SchemaWork {
+  /**
+   * Before each statement that changes rows, indexes or names: a sidecar that was stopped for long must not go on with a
+   * change that another one has finished since. @throws ApiError `conflict_retry`
+   */
+  checkTurn(): Promise<void>;
+}
+
+export function withTurn(work: SchemaWork, checkTurn: StepWork['checkTurn']): StepWork {
+  return { db: work.db, time: () => work.time(), look: (statement) => work.look(statement), checkTurn };
+}
+
 /** Namespace and time of a schema change. */
 export interface SchemaPlace {
   readonly namespace: string;
@@ -19,7 +32,7 @@ export interface SchemaPlace {
  * A part of a change that may be done again as long as no later step has begun. A sidecar that finishes a change begins
  * with the step that was cut off.
  */
-export type Step = (work: SchemaWork) => Promise<void>;
+export type Step = (work: StepWork) => Promise<void>;
 
 /** `_meta`: a document for each fact; `format` is the version of the `_` collections. */
 export interface MetaDocument {

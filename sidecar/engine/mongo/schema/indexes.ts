@@ -2,7 +2,7 @@ import { type IndexDescriptionInfo, MongoServerError } from 'mongodb';
 import { physicalIndexes } from '#engine/model/physical-indexes.ts';
 import type { Table } from '#protocol/schema.ts';
 import { ORDER_FIELD } from '../documents.ts';
-import type { SchemaWork } from './collections.ts';
+import type { SchemaWork, StepWork } from './collections.ts';
 
 /** MongoDB's own index over `_id`. */
 const OWN_INDEX = '_id_';
@@ -34,25 +34,28 @@ export function indexesOf(physical: string, table: Table): CollectionIndex[] {
 }
 
 /** Drops the indexes that the table does not want any more. May be repeated. */
-export async function dropIndexes(work: SchemaWork, physical: string, wanted: readonly CollectionIndex[]) {
+export async function dropIndexes(work: StepWork, physical: string, wanted: readonly CollectionIndex[]) {
   const staying = new Set(wanted.map(indexText));
   for (const index of await madeIndexes(work, physical)) {
-    if (!staying.has(indexText(index))) await work.db.collection(physical).dropIndex(index.name, work.time());
+    if (staying.has(indexText(index))) continue;
+    await work.checkTurn();
+    await work.db.collection(physical).dropIndex(index.name, work.time());
   }
 }
 
 /** Makes exactly the indexes of the table. May be repeated. */
-export async function remakeIndexes(work: SchemaWork, physical: string, table: Table): Promise<void> {
+export async function remakeIndexes(work: StepWork, physical: string, table: Table): Promise<void> {
   const wanted = indexesOf(physical, table);
   await dropIndexes(work, physical, wanted);
   await makeIndexes(work, physical, wanted);
 }
 
 /** Makes missing indexes. May be repeated. The rows are known to be unique where they must be. */
-export async function makeIndexes(work: SchemaWork, physical: string, wanted: readonly CollectionIndex[]) {
+export async function makeIndexes(work: StepWork, physical: string, wanted: readonly CollectionIndex[]) {
   const made = new Set((await madeIndexes(work, physical)).map(indexText));
   const missing = wanted.filter((index) => !made.has(indexText(index)));
   if (missing.length === 0) return;
+  await work.checkTurn();
   await work.db.collection(physical).createIndexes(missing.map(description), work.time());
 }
 

@@ -6,18 +6,20 @@ import type { QuarantinedObject } from '#engine/schema-calls.ts';
 import { ApiError } from '#protocol/errors.ts';
 import type { Table } from '#protocol/schema.ts';
 import { ORDER_FIELD } from '../documents.ts';
-import { type QuarantineDocument, quarantineOf, type SchemaPlace, type SchemaWork } from './collections.ts';
+import {
+  type QuarantineDocument,
+  quarantineOf,
+  type SchemaPlace,
+  type SchemaWork,
+  type StepWork,
+} from './collections.ts';
 import { countRows, createCollection, dropCollection, renameCollection } from './whole.ts';
 
 /**
  * Moves a table with its rows out of the schema; its generator is remembered by its name anyway. After a crash the
  * table is renamed and not yet listed, until the change is finished.
  */
-export async function keepTable(
-  work: SchemaWork,
-  place: SchemaPlace,
-  kept: { table: Table } & KeptPlace,
-): Promise<void> {
+export async function keepTable(work: StepWork, place: SchemaPlace, kept: { table: Table } & KeptPlace): Promise<void> {
   const { name } = kept.table;
   await renameCollection(work, physicalTable(place.namespace, name), kept.physical);
   await register(work, place, kept, { kind: 'table', table: name, column: null });
@@ -28,7 +30,7 @@ export async function keepTable(
  * Copies the values of a column with the identity of their rows; the caller removes the column from the rows after
  * that. Each copy has the `_id` of its row, so that copying again makes no second one.
  */
-export async function keepColumn(work: SchemaWork, place: SchemaPlace, table: Table, copy: KeptCopy): Promise<void> {
+export async function keepColumn(work: StepWork, place: SchemaPlace, table: Table, copy: KeptCopy): Promise<void> {
   const { column, physical: kept } = copy;
   const identity = keyFields(table);
   await createCollection(work, kept);
@@ -44,8 +46,10 @@ export async function keepColumn(work: SchemaWork, place: SchemaPlace, table: Ta
       ],
       work.time(),
     );
+  await work.checkTurn();
   await copying.toArray();
   const key = new Map(names.map((name) => [name, 1 as const]));
+  await work.checkTurn();
   await work.db.collection(kept).createIndexes([{ name: '_key', key }], work.time());
   await register(work, place, copy, { kind: 'column', table: table.name, column: column.name });
 }
@@ -56,7 +60,7 @@ export function keyFields(table: Table): readonly string[] {
 }
 
 async function register(
-  work: SchemaWork,
+  work: StepWork,
   { namespace, now }: SchemaPlace,
   { id, physical, definition }: KeptPlace,
   about: Pick<QuarantineDocument, 'kind' | 'table' | 'column'>,
@@ -64,27 +68,28 @@ async function register(
   const rows = await countRows(work, physical, {});
   const quarantinedAt = new Date(now).toISOString();
   const document = { namespace, ...about, physical, definition, rows, quarantinedAt };
+  await work.checkTurn();
   await quarantineOf(work.db).replaceOne({ _id: id }, document, { upsert: true, ...work.time() });
 }
 
 /** Kept columns follow their table, and the new names of its key. */
-export function followChange(work: SchemaWork, namespace: string, change: TableTransition): Promise<void> {
+export function followChange(work: StepWork, namespace: string, change: TableTransition): Promise<void> {
   const { from, to } = change;
   return changeKept(work, namespace, from.name, null, (kept) => ({ table: to.name, kept: followed(kept, change) }));
 }
 
 /** Kept columns of a table that leaves the schema. */
-export function detachColumns(work: SchemaWork, namespace: string, table: string, goneWith = DROPPED): Promise<void> {
+export function detachColumns(work: StepWork, namespace: string, table: string, goneWith = DROPPED): Promise<void> {
   return changeKept(work, namespace, table, null, (kept) => ({ table, kept: { ...kept, goneWith } }));
 }
 
 /** Kept columns of a table that comes back. */
-export function attachColumns(work: SchemaWork, namespace: string, table: string, goneWith: number): Promise<void> {
+export function attachColumns(work: StepWork, namespace: string, table: string, goneWith: number): Promise<void> {
   return changeKept(work, namespace, table, goneWith, (kept) => ({ table, kept: { ...kept, goneWith: null } }));
 }
 
 async function changeKept(
-  work: SchemaWork,
+  work: StepWork,
   namespace: string,
   table: string,
   goneWith: number | null,
@@ -98,6 +103,7 @@ async function changeKept(
     const kept = keptOfText(definition);
     if (kept.goneWith !== goneWith) continue;
     const changed = change(kept);
+    await work.checkTurn();
     const update = { $set: { table: changed.table, definition: textOfKept(changed.kept) } };
     await quarantine.updateOne({ _id }, update, work.time());
   }

@@ -5,7 +5,7 @@ import { restoredColumn } from '#engine/model/restore-rules.ts';
 import { transitionTo } from '#engine/model/table-transition.ts';
 import { type RestoreColumnUnit, type RestoreTableUnit, restoredTable } from '#engine/pending/plan.ts';
 import type { Table } from '#protocol/schema.ts';
-import type { SchemaPlace, SchemaWork, Step } from './collections.ts';
+import type { SchemaPlace, SchemaWork, Step, StepWork } from './collections.ts';
 import { remakeIndexes } from './indexes.ts';
 import { attachColumns, forgetObject, keyFields, markGone } from './quarantine.ts';
 import { rewriteRows } from './rows.ts';
@@ -39,7 +39,7 @@ export function restoreColumnSteps({ namespace, now }: SchemaPlace, unit: Restor
 }
 
 /** Puts values back into the rows that had them. */
-async function putBack(work: SchemaWork, kept: string, physical: string, table: Table, column: string): Promise<void> {
+async function putBack(work: StepWork, kept: string, physical: string, table: Table, column: string): Promise<void> {
   const identity = keyFields(table);
   let after: Document = {};
   for (;;) {
@@ -57,6 +57,7 @@ async function putBack(work: SchemaWork, kept: string, physical: string, table: 
         update: { $set: { [column]: document.value } },
       },
     }));
+    await work.checkTurn();
     await work.db.collection(physical).bulkWrite(updates, { ordered: false, ...work.time() });
     after = { _id: { $gt: last._id } };
   }
@@ -66,7 +67,7 @@ async function putBack(work: SchemaWork, kept: string, physical: string, table: 
  * Fills newer rows of a required column. If there is no value for them the column comes back nullable, so that the kept
  * values can be restored.
  */
-async function fillLacking(work: SchemaWork, physical: string, unit: RestoreColumnUnit, now: number): Promise<void> {
+async function fillLacking(work: StepWork, physical: string, unit: RestoreColumnUnit, now: number): Promise<void> {
   const { table, kept } = unit;
   const column = restoredColumn(kept, 0);
   const isRepeated = column.unique && fillOf(column, now).kind === 'constant';

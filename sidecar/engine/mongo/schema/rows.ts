@@ -4,7 +4,7 @@ import { fillOf } from '#engine/model/column-change.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { Column } from '#protocol/columns.ts';
 import { ORDER_FIELD, toBson } from '../documents.ts';
-import type { SchemaWork } from './collections.ts';
+import type { SchemaWork, StepWork } from './collections.ts';
 import { lastNumber, raiseGenerator } from './generators.ts';
 import { keyFields } from './quarantine.ts';
 
@@ -26,7 +26,7 @@ interface Pass {
 }
 
 /** Changes rows that are known to fit. After a crash some batches are done, and repeating it does the rest. */
-export async function rewriteRows(work: SchemaWork, physical: string, change: TableTransition, now: number) {
+export async function rewriteRows(work: StepWork, physical: string, change: TableTransition, now: number) {
   // First, while rows without key still know their order.
   await numberRows(work, physical, change, now);
   const passes = passesOf(change, now);
@@ -35,6 +35,7 @@ export async function rewriteRows(work: SchemaWork, physical: string, change: Ta
   const rows = work.db.collection(physical);
   for await (const batch of batches(work, physical)) {
     for (const { filter, update } of passes) {
+      await work.checkTurn();
       await rows.updateMany({ ...batch, ...filter }, update as Document, work.time());
     }
     for (const { name } of randoms) await fillRandom(work, physical, name, batch);
@@ -105,7 +106,7 @@ function range(bounds: Document): Document {
   return Object.keys(bounds).length === 0 ? {} : { _id: bounds };
 }
 
-async function fillRandom(work: SchemaWork, physical: string, column: string, within: Document): Promise<void> {
+async function fillRandom(work: StepWork, physical: string, column: string, within: Document): Promise<void> {
   const rows = work.db.collection(physical);
   const lacking = { [column]: { $exists: false } };
   const found = await rows.find({ ...within, ...lacking }, { ...work.time(), projection: { _id: 1 } }).toArray();
@@ -113,13 +114,14 @@ async function fillRandom(work: SchemaWork, physical: string, column: string, wi
   const updates = found.map(({ _id }) => ({
     updateOne: { filter: { _id, ...lacking }, update: { $set: { [column]: randomUUID() } } },
   }));
+  await work.checkTurn();
   await rows.bulkWrite(updates, { ordered: false, ...work.time() });
 }
 
 /**
  * Numbers rows in the order in which they were read: new generated ids, and the order of rows that have lost their key.
  */
-async function numberRows(work: SchemaWork, physical: string, change: TableTransition, now: number): Promise<void> {
+async function numberRows(work: StepWork, physical: string, change: TableTransition, now: number): Promise<void> {
   const { from, to } = change;
   const order = Object.fromEntries(keyFields(from).map((name) => [name, 1 as const]));
   for (const column of newColumns(change)) {
@@ -136,7 +138,7 @@ async function numberRows(work: SchemaWork, physical: string, change: TableTrans
  * repetition continues after the highest of both.
  */
 async function number(
-  work: SchemaWork,
+  work: StepWork,
   physical: string,
   { name, type }: Pick<Column, 'name' | 'type'>,
   generator: 'ids' | 'rows',
@@ -154,6 +156,7 @@ async function number(
     .batchSize(BATCH);
   let updates: AnyBulkWriteOperation[] = [];
   const write = async () => {
+    await work.checkTurn();
     if (updates.length > 0) await rows.bulkWrite(updates, { ordered: true, ...work.time() });
     await raiseGenerator(work, physical, { [generator]: last });
     updates = [];

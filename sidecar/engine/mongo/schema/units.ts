@@ -2,7 +2,7 @@ import { physicalTable } from '#engine/model/physical-names.ts';
 import type { TableTransition } from '#engine/model/table-transition.ts';
 import type { Unit } from '#engine/pending/plan.ts';
 import type { Table } from '#protocol/schema.ts';
-import type { SchemaPlace, SchemaWork, Step } from './collections.ts';
+import type { SchemaPlace, SchemaWork, Step, StepWork } from './collections.ts';
 import { followGenerators } from './generators.ts';
 import { dropIndexes, indexesOf, makeIndexes, remakeIndexes } from './indexes.ts';
 import { detachColumns, followChange, keepColumn, keepTable } from './quarantine.ts';
@@ -60,13 +60,13 @@ function transitionSteps({ namespace, now }: SchemaPlace, transition: TableTrans
   return steps;
 }
 
-async function createTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
+async function createTable(work: StepWork, namespace: string, table: Table): Promise<void> {
   const physical = physicalTable(namespace, table.name);
   await createCollection(work, physical);
   await remakeIndexes(work, physical, table);
 }
 
-async function dropTable(work: SchemaWork, namespace: string, table: Table): Promise<void> {
+async function dropTable(work: StepWork, namespace: string, table: Table): Promise<void> {
   await dropUsedName(work, physicalTable(namespace, table.name));
   await detachColumns(work, namespace, table.name);
 }

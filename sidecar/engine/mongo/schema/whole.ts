@@ -1,5 +1,5 @@
 import { type Document, MongoServerError } from 'mongodb';
-import type { SchemaWork } from './collections.ts';
+import type { SchemaWork, StepWork } from './collections.ts';
 
 /** Steps over whole collections; each may be repeated. */
 
@@ -17,14 +17,16 @@ export async function createCollection(work: SchemaWork, name: string): Promise<
 }
 
 /** If the old collection is missing it is renamed already, or its owner has dropped it by hand. */
-export async function renameCollection(work: SchemaWork, from: string, to: string): Promise<void> {
+export async function renameCollection(work: StepWork, from: string, to: string): Promise<void> {
   const rename = () => work.db.collection(from).rename(to, work.time());
   try {
     await rename();
   } catch (error) {
     if (hasCode(error, NAMESPACE_NOT_FOUND)) return createCollection(work, to);
     if (!hasCode(error, NAMESPACE_EXISTS) || (await isTaken(work, to))) throw error;
+    await work.checkTurn();
     await dropUsedName(work, to);
+    await work.checkTurn();
     await rename();
   }
 }
@@ -45,9 +47,10 @@ export async function isTaken(work: SchemaWork, name: string): Promise<boolean> 
  * connections which collection a name means, which may miss a rename, and drops by that. A rename goes by the stored names,
  * and nothing is ever renamed away from the name aside. May be done again after a crash at any point.
  */
-export async function dropUsedName(work: SchemaWork, name: string): Promise<void> {
+export async function dropUsedName(work: StepWork, name: string): Promise<void> {
   const aside = `_gone_${name}`;
   await dropCollection(work, aside);
+  await work.checkTurn();
   try {
     await work.db.collection(name).rename(aside, work.time());
   } catch (error) {
