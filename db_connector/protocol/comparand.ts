@@ -99,7 +99,7 @@ function decimalComparand(column: Column, json: Json, path: string): Comparand {
 
 function textComparand(column: Column, json: Json, path: string): Comparand {
   if (typeof json !== 'string') throw filterFault(path, `expected a string, got ${kindOf(json)}`);
-  const text = searchedText(column, json);
+  const text = isCutValue(column, json) ? json : searchedText(column, json);
   if (isStorableText(text)) {
     return { at: isAtMostLong(text, maxLength(column)) ? 'value' : 'unequal', value: text };
   }
@@ -109,6 +109,15 @@ function textComparand(column: Column, json: Json, path: string): Comparand {
 /** As which a text is looked for: folded where the column's own values are (contract section 11). */
 export function searchedText(column: Column, text: string): string {
   return column.derived?.fold === true ? foldText(text, maxLength(column)) : text;
+}
+
+/**
+ * Whether a text is what the column holds of a longer one that was cut behind a space. It is compared as it is: a page goes on after
+ * the last value that was read.
+ */
+function isCutValue(column: Column, text: string): boolean {
+  if (column.derived?.fold !== true || !/\s$/u.test(text)) return false;
+  return foldText(`${text}x`, maxLength(column)) === text;
 }
 
 /** In the order of UTF-8 bytes, all that goes on after a prefix is above U+0000, and a surrogate below U+E000. */

@@ -88,6 +88,27 @@ describe('a derived column', () => {
     expect(await ids('gt', 'FINE')).toEqual([0, 3]);
   });
 
+  it('that was cut behind a space is found by the value that was read', async () => {
+    const namespace = await declare(world.client, people(folded('search', { length: 4 })));
+    const names = ['abc def', 'ABC', 'abcd', 'abc xyz'];
+    await world.client.must('insert', { namespace, table: 'people', rows: names.map((name, id) => ({ id, name })) });
+    expect((await find(namespace, { fields: ['search'] })).map(({ search }) => search)).toEqual([
+      'abc ',
+      'abc',
+      'abcd',
+      'abc ',
+    ]);
+    const ids = async (op: string, value: unknown) =>
+      (await find(namespace, { fields: ['id'], filter: { field: 'search', op, value } })).map(({ id }) => id);
+    expect(await ids('eq', 'abc ')).toEqual([0, 3]);
+    expect(await ids('in', ['abc '])).toEqual([0, 3]);
+    expect(await ids('gt', 'abc ')).toEqual([2]);
+    expect(await ids('lt', 'abc ')).toEqual([1]);
+    expect(await ids('eq', 'Abc Def')).toEqual([0, 3]);
+    expect(await ids('eq', ' ABC')).toEqual([1]);
+    expect(await ids('startsWith', 'abc ')).toEqual([0, 1, 2, 3]);
+  });
+
   it('follows every write of its source, and nobody else writes it', async () => {
     const namespace = await declare(world.client, {
       ...people(folded('search', { unique: true }), taken('job', 'string', ['job'])),
