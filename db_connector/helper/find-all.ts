@@ -27,6 +27,8 @@ const PAGE_NAMES = ['limit', 'offset'];
 /** Start of the next page: after a row by key, or so many rows from the start in a table without one. */
 interface Place {
   readonly last: DbRow;
+  /** Text of `last`, which the script may have changed meanwhile; empty for a table with a key. */
+  readonly text: string;
   readonly offset: number;
 }
 
@@ -62,10 +64,11 @@ export async function* pagesOf(
     const last = { ...rows.at(-1) };
     const hasMore = readHasMore(page) && rows.length > 0;
     if (hasMore) plan ??= await planOf(send, namespace, table, query);
+    const text = hasMore && plan?.order.length === 0 ? textOf(last) : '';
     yield plan === undefined ? rows : without(rows, plan.extra);
     if (!hasMore || plan === undefined) return;
     offset += rows.length;
-    const next = await nextPage(send, namespace, table, query, plan, { last, offset });
+    const next = await nextPage(send, namespace, table, query, plan, { last, text, offset });
     if (next === null) return;
     page = next;
   }
@@ -116,10 +119,10 @@ async function nextPage(
   table: string,
   { filter, sort }: AllQuery,
   { order, fields }: Plan,
-  { last, offset }: Place,
+  place: Place,
 ): Promise<DbResult | null> {
-  if (order.length === 0) return pageByOffset(send, namespace, table, { filter, sort, fields }, { last, offset });
-  const after = rowsAfter(last, order);
+  if (order.length === 0) return pageByOffset(send, namespace, table, { filter, sort, fields }, place);
+  const after = rowsAfter(place.last, order);
   if (after === null) return null;
   const both: Filter = filter === undefined || filter === null ? after : { and: [filter, after] };
   return must(await send(requests.Find(namespace, table, { filter: both, sort, fields })));
@@ -134,11 +137,11 @@ async function pageByOffset(
   namespace: string,
   table: string,
   query: Query,
-  { last, offset }: Place,
+  { text, offset }: Place,
 ): Promise<DbResult> {
   const page = must(await send(requests.Find(namespace, table, { ...query, offset: offset - 1 })));
   const [first, ...rows] = readRows<DbRow>(page);
-  if (textOf(first) !== textOf(last)) {
+  if (textOf(first) !== text) {
     const message = `rows of ${table} came or went while it was read, and it has no primary key; ask again`;
     throw new DatabaseError(errorResult('conflict_retry', message));
   }

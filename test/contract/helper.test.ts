@@ -147,6 +147,19 @@ describe('FindAll', () => {
     expect(seen).toEqual([0, 1, 2]);
   });
 
+  it('goes on after a row without a key that the script has changed meanwhile', async () => {
+    ok(await db.async.Sync('stats', Q.Schema(Q.Table('bags', [Q.Json('items')]))));
+    const bags = Array.from({ length: 7 }, (_, n) => ({ items: { n, list: [n] } }));
+    ok(await db.async.InsertAll('stats', 'bags', bags));
+    const seen: unknown[] = [];
+    for await (const { items } of db.async.FindEach('stats', 'bags')) {
+      const bag = items as { n: number; list: number[] };
+      seen.push(bag.n);
+      bag.list.push(bag.n);
+    }
+    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
   it('misses nothing and repeats nothing by key while rows before and after come and go', async () => {
     ok(await db.async.Sync('stats', Q.Schema(Q.Table('keyed', [Q.Int32('n')], { primaryKey: ['n'] }))));
     ok(

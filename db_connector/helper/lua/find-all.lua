@@ -104,9 +104,11 @@ local function checked(query)
   return given
 end
 
-local function copyOf(row)
+--- Of all that is in a row too: the script may change it.
+local function copyOf(value)
+  if type(value) ~= 'table' then return value end
   local copy = {}
-  for name, value in pairs(row) do copy[name] = value end
+  for name, member in pairs(value) do copy[name] = copyOf(member) end
   return copy
 end
 

@@ -242,6 +242,25 @@ describeIf(reason, 'helper.lua', { timeout: 60_000 }, () => {
     expect(problem).toBe('Q.Eq: id: nil is no value; say Q.Null to store nothing');
   });
 
+  it('goes on after a row without a key that the script has changed meanwhile', async () => {
+    const all = Array.from({ length: 7 }, (_, n) => ({ items: { n, list: [n] } }));
+    const connector = new FakeConnector(({ operation, payload }) => {
+      if (operation === 'schema.describe') return { schema: { tables: [{ name: 't' }] } };
+      const offset = Number(payload.offset ?? 0);
+      return { rows: all.slice(offset, offset + 3), hasMore: offset + 3 < all.length };
+    });
+    const lua = await scriptOn(connector);
+    const seen = await lua.run(
+      `local seen = {}
+       for row in DB.FindEach('game', 't') do
+         seen[#seen + 1] = row.items.n
+         row.items.list[2] = 'more'
+       end
+       return seen`,
+    );
+    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
   it('reads a table to its end, page by page after the last key', async () => {
     const all = Array.from({ length: 25 }, (_, at) => ({ id: at + 1, name: `n${at}` }));
     const connector = new FakeConnector(({ operation, payload }) => {
