@@ -16,12 +16,17 @@ interface Known {
   readonly atMs: number;
 }
 
-let readOffset: (() => unknown) | undefined;
+/** By bundle, the newest last: the bundles of a server share this module, and one that has stopped can ask nobody. */
+const readers = new Map<string, () => unknown>();
 let known: Known | undefined;
 
-/** @param read asks the connector how many milliseconds the sidecar's clock is ahead; may throw while it is not running */
-export function setClock(read: () => unknown): void {
-  readOffset = read;
+/**
+ * @param bundle that asks
+ * @param read asks the connector how many milliseconds the sidecar's clock is ahead; may throw while it is not running
+ */
+export function setClock(bundle: string, read: () => unknown): void {
+  readers.delete(bundle);
+  readers.set(bundle, read);
   known = undefined;
 }
 
@@ -29,14 +34,21 @@ export function setClock(read: () => unknown): void {
 function offsetMs(): number {
   const atMs = performance.now();
   if (known !== undefined && atMs - known.atMs < KEPT_MS) return known.offsetMs;
-  let offset: unknown;
-  try {
-    offset = readOffset?.();
-  } catch {
-    offset = undefined;
-  }
-  known = { offsetMs: typeof offset === 'number' && Number.isFinite(offset) ? offset : (known?.offsetMs ?? 0), atMs };
+  known = { offsetMs: readOffset() ?? known?.offsetMs ?? 0, atMs };
   return known.offsetMs;
+}
+
+/** undefined if no bundle gets an answer. */
+function readOffset(): number | undefined {
+  for (const read of [...readers.values()].reverse()) {
+    try {
+      const offset = read();
+      if (typeof offset === 'number' && Number.isFinite(offset)) return offset;
+    } catch {
+      // Another bundle may get an answer.
+    }
+  }
+  return undefined;
 }
 
 function now(seconds = 0): string {

@@ -75,7 +75,7 @@ export class Database<S extends Declared = string> extends ResultReaders {
       () => new Promise((resolve) => this.#awaitSidecar(resolve)),
     );
     this.orThrow = throwing(this.async);
-    setClock(() => host.exports.call(this.connector, 'ClockOffset'));
+    setClock(host.name, () => host.exports.call(this.connector, 'ClockOffset'));
   }
 
   /** The methods for one namespace, without the argument that names it: `const shop = db.in('shop')`. */

@@ -43,6 +43,18 @@ describe('Q.Now', () => {
     expect(Q.Now()).toBe('2026-01-31T12:00:09.000Z');
   });
 
+  it('follows the clock after another bundle, which was the last to ask, has stopped', () => {
+    const [server, other] = [new FakeServer(), new FakeServer()];
+    Object.defineProperty(other, 'name', { value: 'shop' });
+    new Database(server);
+    new Database(other);
+    expect(Q.Now()).toBe('2026-01-31T12:00:00.000Z');
+    vi.advanceTimersByTime(2000);
+    other.isRunning = false;
+    server.clockOffset = 3_600_000;
+    expect(Q.Now()).toBe('2026-01-31T13:00:02.000Z');
+  });
+
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e15, -1e15, '5' as never])('refuses %s', (seconds) => {
     expect(() => Q.Now(seconds)).toThrow(/^Q\.Now: /);
   });
