@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../core/i18n.ts';
 import { IconButton } from './button.tsx';
+import { ToastHost } from './toast.tsx';
 
 interface DialogProps {
   readonly title: string;
@@ -43,6 +44,7 @@ export function Dialog({ title, children, actions, isWide = false, onClose }: Di
       </header>
       <div class="dialog-body">{children}</div>
       {actions !== undefined && <footer>{actions}</footer>}
+      <ToastHost />
     </dialog>
   );
 }

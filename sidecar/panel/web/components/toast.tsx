@@ -1,3 +1,4 @@
+import { useId, useLayoutEffect } from 'preact/hooks';
 import { faultText } from '../core/fault-text.ts';
 import { t } from '../core/i18n.ts';
 import { createStore, useStore } from '../core/store.ts';
@@ -43,8 +44,21 @@ export function tellTrouble(text: string): void {
   show('bad', text);
 }
 
-/** Once, in the shell. */
+/** Mounted hosts, the topmost last: the page's, then that of each open dialog. */
+const hosts = createStore<{ ids: readonly string[] }>({ ids: [] });
+
+/** Once in the shell and in each dialog. The topmost host shows all: what is behind an open dialog is hidden and cannot be pressed. */
 export function ToastHost() {
+  const id = useId();
+  useLayoutEffect(() => {
+    hosts.set({ ids: [...hosts.get().ids, id] });
+    return () => hosts.set({ ids: hosts.get().ids.filter((other) => other !== id) });
+  }, [id]);
+  const isTopmost = useStore(hosts, ({ ids }) => ids.at(-1) === id);
+  return isTopmost ? <ToastList /> : null;
+}
+
+function ToastList() {
   const list = useStore(toasts, (value) => value.list);
   return (
     <div class="toasts" role="status" aria-live="polite">
