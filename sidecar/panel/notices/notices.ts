@@ -16,7 +16,7 @@ import type { Deliver } from './deliver.ts';
 import type { News } from './news.ts';
 import type { UnsentNotice } from './notice.ts';
 import { readTarget, type TargetFields, type TargetRules } from './target-input.ts';
-import { TargetQueue } from './target-queue.ts';
+import { TargetQueue, type TargetQueueOptions } from './target-queue.ts';
 import type { StoredTarget, TargetStore } from './target-store.ts';
 
 export interface NoticesOptions {
@@ -116,8 +116,11 @@ export class Notices {
     const id = earlier?.id ?? randomBytes(8).toString('hex');
     const target = { ...fields, id, secrets: { url: secrets.url, secret } };
     targets.save(target);
+    // The owner mends a target because of what waits for it. Another kind is another place: nothing of the old one is sent there.
+    const isSamePlace = fields.enabled && earlier?.kind === fields.kind;
+    const changed = this.#withQueue(target, isSamePlace ? earlier.queue : null);
     earlier?.queue.close();
-    this.#replace(id, this.#withQueue(target));
+    this.#replace(id, changed);
     return made === undefined ? { id } : { id, secret: made };
   }
 
@@ -159,9 +162,9 @@ export class Notices {
     }
   }
 
-  #withQueue(target: StoredTarget): Target {
+  #withQueue(target: StoredTarget, earlier: TargetQueue | null = null): Target {
     const { deliver, now, monotonicNow } = this.#options;
-    const queue = new TargetQueue({
+    const options: TargetQueueOptions = {
       ...{ quiet: target.quiet, now, monotonicNow },
       deliver: (notice, signal) => deliver(target, notice, signal),
       digestOf: (events) => {
@@ -170,8 +173,8 @@ export class Notices {
       },
       onDropped: (notice, cause) => this.#dropped(target, notice, cause),
       onFailingDay: () => this.#tellOthers(target, { event: 'notice.targetOff', data: {} }),
-    });
-    return { ...target, queue };
+    };
+    return { ...target, queue: new TargetQueue(options, earlier) };
   }
 
   #dropped(target: StoredTarget, { event }: UnsentNotice, cause: string): void {

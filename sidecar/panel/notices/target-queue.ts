@@ -37,11 +37,11 @@ interface Waiting {
 /** Notices on their way to one target: in order, one at a time, again after a failure, for an hour at most. */
 export class TargetQueue {
   readonly #options: TargetQueueOptions;
-  readonly #windows = new EventWindows();
-  readonly #quietTime = new QuietTime();
+  readonly #windows: EventWindows;
+  readonly #quietTime: QuietTime;
   readonly #rate: AttemptLimit;
   readonly #end = new AbortController();
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[];
   #isTrying = false;
   #nextTryMs = 0;
   #failingSinceMs: number | null = null;
@@ -50,8 +50,12 @@ export class TargetQueue {
   #lastTryAt: string | null = null;
   #lastError: string | null = null;
 
-  constructor(options: TargetQueueOptions) {
+  /** @param earlier queue of the same target before its owner changed it: what waits there goes on here, with a try at once */
+  constructor(options: TargetQueueOptions, earlier: TargetQueue | null = null) {
     this.#options = options;
+    this.#windows = earlier === null ? new EventWindows() : earlier.#windows;
+    this.#quietTime = earlier === null ? new QuietTime() : earlier.#quietTime;
+    this.#waiting = earlier === null ? [] : earlier.#waiting.map((waiting) => ({ ...waiting, tries: 0 }));
     this.#rate = new AttemptLimit(A_MINUTE, options.monotonicNow, MINUTE_MS);
   }
 

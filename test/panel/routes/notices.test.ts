@@ -290,6 +290,29 @@ describe('news', () => {
     await owner.post('/api/schedule/delete', { id });
   });
 
+  it('that wait outlive a change of their target, and go to its new address at once', async () => {
+    const { id } = await save(hook({ url: receiver.url('/old') }));
+    receiver.answers.push({ status: 503 });
+    await owner.post('/api/users/save', { username: 'waiting', password: PASSWORD, create: true });
+    await expect.poll(async () => (await view()).targets[0]?.state.lastError).toBe('status 503');
+    await save({ id, url: receiver.url('/new') });
+    await got('account.changed').toBe(2);
+    const [first, second] = receiver.of('account.changed');
+    expect([first?.path, second?.path]).toEqual(['/old', '/new']);
+    expect(second?.headers['x-delivery']).toBe(first?.headers['x-delivery']);
+  });
+
+  it('of quiet hours outlive a change of their target too', async () => {
+    const clock = (minutes: number) => new Date(Date.now() + ahead + minutes * 60_000).toISOString().slice(11, 16);
+    const quiet = { from: clock(-60), to: clock(60), timeZone: 'UTC', errors: true };
+    const { id } = await save(hook({ quiet }));
+    await owner.post('/api/users/save', { username: 'night', password: PASSWORD, create: true });
+    await save({ id, name: 'renamed' });
+    await save({ id, quiet: null });
+    await got('digest').toBe(1);
+    expect(receiver.of('digest')[0]?.body.data).toMatchObject({ events: [{ event: 'account.changed', count: 1 }] });
+  });
+
   it('of a dropped notice go to the others, and to the diagnostics', async () => {
     await save(hook({ name: 'gone', url: receiver.url('/gone-for-ever'), events: ['account.changed'] }));
     await save(hook({ name: 'other', events: ['notice.dropped'] }));
