@@ -177,6 +177,7 @@ export const ZONES: readonly Zone[] = [
       'sidecar/schema/',
       'sidecar/security/',
       'sidecar/file-owner.ts',
+      'sidecar/full-disk.ts',
       'sidecar/log-event.ts',
       'sidecar/make-folder.ts',
       'sidecar/config/',

@@ -98,7 +98,7 @@ async function fill(
   );
   rmSync(scratch, { recursive: true });
   await inContainer(folder, log, (engine) => checkAgain(engine, namespaces));
-  const own = copyOwnFiles(options.own, folder);
+  const own = copyOwnFiles(options.own, folder, (line) => report.say(line));
   const files = [];
   for (const name of [CONTAINER, WAITING, ...own]) files.push(await describeFile(flushed(join(folder, name))));
   for (const one of notHeld) report.say(`warning: ${tellNotHeld(one)}`);
