@@ -51,8 +51,17 @@ export async function makeBackup(options: MakeOptions): Promise<MadeAndSent> {
     own: { config: config.file, panel: panel.data },
   });
   const removed = keep === null ? [] : await removing(options, keep, made.path);
-  const remote = config.backup.remote === null ? null : await sendKept(keptBackup(made.path), options);
+  const remote = config.backup.remote === null ? null : await sendMade(made.path, options);
   return { ...made, removed, remote };
+}
+
+async function sendMade(path: string, options: MakeOptions): Promise<SentResult> {
+  try {
+    return await sendKept(keptBackup(path), options);
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+    throw new MoveRefused(`ended before it was sent: the backup ${path} is on this machine only; backup send sends it`);
+  }
 }
 
 async function removing({ folder, report }: MakeOptions, keep: number, made: string): Promise<string[]> {

@@ -84,7 +84,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     ],
     run(args, { moveIo, giveWay }) {
       giveWay();
-      return runBackup(args, moveIo('there is no backup'));
+      return runBackup(args, moveIo(endOfBackup(args)));
     },
   },
   restore: {
@@ -160,6 +160,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: (args, process) => runBridgeSend(args, process),
   },
 };
+
+/** Text for an owner who ends the command by a signal. */
+function endOfBackup(args: readonly string[]): string {
+  if (args.includes('send')) return 'the backup is on this machine only until the same command ends well';
+  return args.includes('drill') ? 'the same command begins again' : 'there is no backup';
+}
 
 /** A command that lists and changes something of the database of one configuration. */
 function listingCommand(
