@@ -50,4 +50,55 @@ describe('a sidecar that has lost its lease', () => {
     expect(statements.filter((text) => text.startsWith('RENAME TABLE'))).toEqual([]);
     expect(await world.sql('SELECT id, added FROM looked__t')).toEqual([{ id: '7', added: 1 }]);
   });
+
+  it('drops no table that was declared again', async () => {
+    await sync(world.calls(), 'again', declared());
+    const sessions = new CrashingSessions(world.url);
+    const declaredAgain = once(async () => {
+      await world.sql("UPDATE _locks SET owner = 'other.token' WHERE namespace = 'again'");
+      await world.sql("UPDATE _schemas SET pending = NULL WHERE namespace = 'again'");
+      await world.sql('INSERT INTO again__t VALUES (7)');
+    });
+    sessions.before = async (text) => {
+      if (text.startsWith('SELECT table_comment')) await declaredAgain();
+    };
+    await expect(sync(world.calls(sessions), 'again', { tables: [] }, 'drop')).rejects.toThrow(LeaseLostError);
+    expect(await world.sql('SELECT id FROM again__t')).toEqual([{ id: '7' }]);
+  });
+
+  it('drops no values that another one has put into quarantine', async () => {
+    const two = ['a', 'b'].map((name) => ({ name, type: 'int32' }));
+    await sync(world.calls(), 'kept', declared(...two));
+    await world.sql('INSERT INTO kept__t VALUES (7, 1, 2)');
+    const sessions = new CrashingSessions(world.url);
+    const endedElsewhere = once(async () => {
+      await world.sql("UPDATE _locks SET owner = 'other.token' WHERE namespace = 'kept'");
+      const [{ id } = {}] = await world.sql(
+        "SELECT id FROM _quarantine WHERE namespace = 'kept' AND column_name = 'b'",
+      );
+      await world.sql(`CREATE TABLE _q${id}_kept__t__b (k0 BIGINT, value INT)`);
+      await world.sql(`INSERT INTO _q${id}_kept__t__b VALUES (7, 2)`);
+      const away =
+        "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name LIKE '%away%'";
+      const [{ name } = {}] = await world.sql(away);
+      await world.sql(`ALTER TABLE ${name} DROP COLUMN a, DROP COLUMN b, RENAME TO kept__t`);
+      await world.sql("UPDATE _schemas SET pending = NULL WHERE namespace = 'kept'");
+    });
+    let isCopied = false;
+    sessions.before = async (text) => {
+      if (isCopied) await endedElsewhere();
+      isCopied ||= /^INSERT INTO `_q\d+_kept__t__a`/.test(text);
+    };
+    await expect(sync(world.calls(sessions), 'kept', declared())).rejects.toThrow(LeaseLostError);
+    const [{ id } = {}] = await world.sql("SELECT id FROM _quarantine WHERE namespace = 'kept' AND column_name = 'b'");
+    expect(await world.sql(`SELECT value FROM _q${id}_kept__t__b`)).toEqual([{ value: 2 }]);
+  });
 });
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}

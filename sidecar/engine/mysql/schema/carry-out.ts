@@ -77,9 +77,10 @@ async function prepareTables(context: ChangeContext, units: readonly Unit[]): Pr
 
 async function takeBack(context: ChangeContext, row: PendingRow, units: readonly Unit[], log: EngineLog) {
   const done = new Set<Unit>();
-  await checkLease(context);
   for (const unit of units) {
-    if (await isDone(context, unit)) done.add(unit);
+    const isKept = await isDone(context, unit);
+    await checkLease(context);
+    if (isKept) done.add(unit);
     else await undoUnit(context, unit);
   }
   await finish(context, row, units, done);

@@ -10,7 +10,7 @@ import { rememberedLastId, rememberLastId } from '#engine/sql/schema/generators.
 import { copyKeptSql, sameRowSql } from '#engine/sql/schema/keep.ts';
 import type { Table } from '#protocol/schema.ts';
 import { quoted } from '../dialect.ts';
-import { placeOf, putBackName } from './away.ts';
+import { checkLease, placeOf, putBackName } from './away.ts';
 import type { ChangeContext } from './context.ts';
 import { addIndexClauses, alterClauses, createTableSql, markOf } from './ddl.ts';
 import { addColumns, addFilled, fillColumns } from './fill.ts';
@@ -94,6 +94,8 @@ async function dropTable(context: ChangeContext, table: Table): Promise<void> {
   const physical = physicalTable(context.namespace, table.name);
   if (!(await isThere(context, physical))) return;
   await rememberGenerator(context, table, [table.name]);
+  // Last: a late drop would be that of a table that was declared again.
+  await checkLease(context);
   await context.connection.run(`DROP TABLE ${quoted(physical)}`);
 }
 
@@ -129,6 +131,8 @@ async function changeTable(context: ChangeContext, unit: ChangeUnit): Promise<vo
 /** Copies the values of a column. Drops the copy of an earlier attempt, which may be incomplete. */
 async function keepColumn(context: ChangeContext, table: Table, { column, physical }: KeptCopy): Promise<void> {
   const { connection, namespace, flavour, revision } = context;
+  // The copy of the column before may have taken long, and a late drop would be that of another sidecar's copy.
+  await checkLease(context);
   await connection.run(`DROP TABLE IF EXISTS ${quoted(physical)}`);
   const form = keptColumnForm(physical, keptOf(table, column, undefined).key, column);
   await connection.run(createTableSql({ physical, table: form, flavour, revision, nextId: 1n }));
