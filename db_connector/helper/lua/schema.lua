@@ -61,7 +61,7 @@ end
 local function schemaText(schema)
   if not places.isObject(schema) then return places.objectText(schema, 'schema', 'a schema such as Q.Schema(…)') end
   names.checkNames(schema, { 'tables' }, 'schema')
-  return '{"tables":' .. places.listText(schema.tables or {}, 'schema.tables', tableText) .. '}'
+  return '{"tables":' .. places.listText(schema.tables, 'schema.tables', tableText) .. '}'
 end
 
 local function column(builder, name, kind, options)

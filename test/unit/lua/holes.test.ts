@@ -29,6 +29,9 @@ const HOLES: readonly [string, string][] = [
 
 /** Calls with a list that has a hole, and what the message names. */
 const CALLS: readonly [string, string][] = [
+  ["DB.Sync.await('game', { tables = nil })", 'schema.tables: expected a list, got nil'],
+  ["DB.Extend.await('game', 'part', {})", 'schema.tables: expected a list, got nil'],
+  ["DB.Sync.await('game', { tables = { nil, Q.Table('a', {}) } })", 'schema.tables: expected a list'],
   ["DB.InsertAll.await('game', 't', holed({ x = 1 }))", 'rows[2]'],
   ["DB.Upsert.await('game', 't', holed({ x = 1 }), { 'x' })", 'rows[2]'],
   ["DB.BatchAll.await('game', holed(Q.Op.Delete('t', Q.Eq('x', 1))))", 'operations[2]'],
