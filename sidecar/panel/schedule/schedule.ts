@@ -10,7 +10,7 @@ import type {
   ScheduleAnswer,
   ScheduleEntry,
 } from '../shapes/schedule.ts';
-import { ACTION_PERMISSION, readEntry, readMinutes, readMoment, readTiming } from './entry-input.ts';
+import { ACTION_PERMISSION, type EntryFields, readEntry, readMinutes, readMoment, readTiming } from './entry-input.ts';
 import type { EntryStore, StoredEntry } from './entry-store.ts';
 import { ACTOR, OccurrenceRunner, type RunnerOptions } from './occurrence-runner.ts';
 import { occurrencesAfter } from './occurrences.ts';
@@ -120,8 +120,11 @@ export class Schedule {
     checkPermission(fields.action, author);
     if (earlier === null && this.#plan.entries.length >= MAX_ENTRIES) throw new PanelError('schedule.tooMany');
     const id = earlier?.id ?? randomBytes(8).toString('hex');
-    this.#plan.add({ ...fields, id, changedAt, delay: null });
-    this.#forget(id);
+    if (earlier !== null && hasSameTimes(earlier, fields)) this.#plan.put({ ...earlier, ...fields });
+    else {
+      this.#plan.add({ ...fields, id, changedAt, delay: null });
+      this.#forget(id);
+    }
     this.#tellChange();
     return id;
   }
@@ -274,6 +277,13 @@ export class Schedule {
     this.#told = JSON.stringify(this.next());
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Whether a change leaves the occurrences as they are, also one that was put off or waits. */
+function hasSameTimes(earlier: EntryFields, changed: EntryFields): boolean {
+  const timesOf = ({ enabled, action, timeZone, when }: EntryFields) =>
+    JSON.stringify([enabled, action, timeZone, when]);
+  return timesOf(earlier) === timesOf(changed);
 }
 
 function checkPermission(action: ScheduleAction, { permissions }: Author): void {

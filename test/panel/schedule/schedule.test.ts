@@ -245,6 +245,25 @@ describe('a restart', () => {
     expect([night.done, night.result()]).toEqual([['restart'], 'done']);
   });
 
+  it('stays put off, and goes on waiting, when its entry gets another name', () => {
+    const id = night.schedule.save({ ...DAILY, warn: false }, BOSS);
+    night.schedule.delay(id, iso(FIVE), 10, 'anna');
+    night.schedule.save({ id, name: 'dawn' }, BOSS);
+    expect(night.schedule.next()).toMatchObject({ name: 'dawn', at: iso(FIVE + 10 * MINUTE) });
+    night.until(FIVE + 5 * MINUTE, MINUTE);
+    night.schedule.save({ id, name: 'morning' }, BOSS);
+    night.waits = 'job';
+    night.until(FIVE + 15 * MINUTE, MINUTE);
+    night.schedule.save({ id, name: 'late' }, BOSS);
+    night.waits = null;
+    night.until(FIVE + 16 * MINUTE);
+    expect([night.done, night.result()]).toEqual([['restart'], 'done']);
+    // Another time is another moment, without the delay of the old one.
+    night.schedule.delay(id, iso(FIVE + 24 * HOUR), 10, 'anna');
+    night.schedule.save({ id, when: { ...DAILY.when, times: ['06:00'] } }, BOSS);
+    expect(night.schedule.next()?.at).toBe(iso(FIVE + HOUR));
+  });
+
   it('is skipped, put off and brought forward by its moment, so that two clicks act once', () => {
     const id = night.schedule.save({ ...DAILY, warn: false }, BOSS);
     const changed = { key: 'schedule.changed' };
