@@ -114,7 +114,7 @@ export interface ColumnDeclaration extends AnyColumnOptions {
 interface Values {
   readonly int32: [read: number, write: number | ExactNumber];
   readonly int64: [read: number | bigint, write: number | bigint | ExactNumber];
-  readonly decimal: [read: number | string, write: number | bigint | string | ExactNumber];
+  readonly decimal: [read: number | bigint | string, write: number | bigint | string | ExactNumber];
   readonly float64: [read: number, write: number | ExactNumber];
   readonly bool: [read: boolean, write: boolean];
   readonly string: [read: string, write: string];

@@ -51,7 +51,7 @@ const untyped = new Database(host);
 type Character = RowOf<typeof GAME, 'characters'>;
 is<Same<Character['id'], number>>(true);
 is<Same<Character['job'], 'none' | 'police' | 'medic'>>(true);
-is<Same<Character['money'], number | string>>(true);
+is<Same<Character['money'], number | bigint | string>>(true);
 is<Same<Character['steam'], number | bigint | null>>(true);
 is<Same<Character['is_admin'], boolean>>(true);
 is<Same<Character['position'], Position>>(true);
