@@ -51,6 +51,12 @@ export class KeyFile {
     return { key, index };
   }
 
+  /** Absolute paths of the secrets of all keys but one. */
+  secretFilesBeside(index: number): Set<string> {
+    const others = this.keys.toSpliced(index, 1).flatMap((key) => [key.secretFile, key.previousSecretFile]);
+    return new Set(others.flatMap((path) => (path === undefined ? [] : [this.at(path)])));
+  }
+
   add(key: NewKey): void {
     this.#become(appendItem(this.#text, ['keys'], key));
   }

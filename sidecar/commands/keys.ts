@@ -177,21 +177,31 @@ function rotateKey(file: KeyFile, kid: string, { hours, isAgain, isShown }: Rota
       `key ${kid} is being rotated: the previous secret is valid until ${key.previousUntil}, and another rotation would end that now; --again does it`,
     );
   }
-  const secretFile = key.secretFile ?? `secrets/${kid}.secret`;
-  const previousSecretFile = `secrets/${kid}.previous.secret`;
+  const taken = file.secretFilesBeside(index);
+  // A file that is also another key's stays that one's alone.
+  const own = key.secretFile === undefined || taken.has(file.at(key.secretFile)) ? null : key.secretFile;
+  const secretFile = own ?? freeName(file, `secrets/${kid}`, taken);
+  const previousSecretFile = freeName(file, `secrets/${kid}.previous`, taken.add(file.at(secretFile)));
   const previousUntil = new Date(Date.now() + hours * HOUR_MS).toISOString();
   replaceFile(file.at(previousSecretFile), `${oldSecret(file, key)}\n`, OWNER_ONLY);
-  const inline = key.secret === undefined ? {} : { secret: null, secretFile };
-  if (key.secret !== undefined) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
-  file.change(index, { ...inline, previousSecretFile, previousUntil });
+  if (own === null) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
+  file.change(index, { secret: null, secretFile, previousSecretFile, previousUntil });
   file.save();
-  if (key.secret === undefined) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
+  if (own !== null) replaceFile(file.at(secretFile), newSecret(), OWNER_ONLY);
   const path = file.at(secretFile);
   io.print(`key ${kid} has a new secret in ${path}; the previous secret is valid until ${previousUntil}`);
   io.print(`1. ${RESTART}`);
   io.print('2. give the game server the new secret, then db-reload there:');
   for (const line of secretLines(path, isShown ? secretIn(path) : null)) io.print(line);
   return true;
+}
+
+/** `NAME.secret`, or the first of `NAME-2.secret` and so on that no other key has. */
+function freeName(file: KeyFile, name: string, taken: ReadonlySet<string>): string {
+  for (let i = 1; ; i += 1) {
+    const path = `${name}${i === 1 ? '' : `-${i}`}.secret`;
+    if (!taken.has(file.at(path))) return path;
+  }
 }
 
 function oldSecret(file: KeyFile, { secret, secretFile = '' }: KeyOfFile): string {

@@ -116,3 +116,34 @@ it('keys rotate takes a secret out of the file', async () => {
   expect(secretAt('local.previous.secret')).toBe(inline);
   expect(loadConfig(file, {}).keys[0]?.previous).not.toBeNull();
 });
+
+describe('keys rotate changes no secret of another key', () => {
+  it('whose file has the name of a previous secret', async () => {
+    await keys('new', 'a');
+    await keys('new', 'a.previous');
+    const [old, other] = [secretAt('a.secret'), secretAt('a.previous.secret')];
+    await keys('rotate', 'a');
+    expect(secretAt('a.previous.secret')).toBe(other);
+    expect(secretAt('a.previous-2.secret')).toBe(old);
+    expect(JSON.parse(text()).keys[1]).toMatchObject({
+      ...{ kid: 'a', secretFile: 'secrets/a.secret', previousSecretFile: 'secrets/a.previous-2.secret' },
+    });
+    await keys('rotate', 'a', '--again');
+    expect(secretAt('a.previous.secret')).toBe(other);
+    await keys('rotate', 'a.previous');
+    expect(secretAt('a.previous.previous.secret')).toBe(other);
+    loadConfig(file, {});
+  });
+
+  it('which has the same file', async () => {
+    const config = JSON.parse(text());
+    const old = secretAt('local.secret');
+    config.keys.push({ ...config.keys[0], kid: 'twin' });
+    writeFileSync(file, JSON.stringify(config));
+    expect(await keys('rotate', 'twin')).toContain(join(folder, 'vfs/secrets/twin.secret'));
+    expect(secretAt('local.secret')).toBe(old);
+    expect(secretAt('twin.previous.secret')).toBe(old);
+    expect(secretAt('twin.secret')).not.toBe(old);
+    loadConfig(file, {});
+  });
+});
