@@ -39,6 +39,7 @@ export async function* databaseFindings(config: SidecarConfig): AsyncGenerator<F
     yield* obstacleFindings(await engine.ping(bounds()));
     yield clockFinding(facts, (askedAt + Date.now()) / 2, config.api.maxSkewSeconds);
     yield* queueFindings(engine);
+    yield* revokedFindings(engine, config);
     yield* sidecarFindings(engine, config);
     return await new BackupLease(engine).lastElsewhere(readId(config.dataFolder) ?? '');
   } catch (error) {
@@ -117,6 +118,16 @@ async function* sidecarFindings(engine: Engine, { dataFolder, keys }: SidecarCon
     if (unequal.length === 0) continue;
     const found = `${name} has other keys or secrets: ${unequal.join(', ')}; a game server that moves there is refused`;
     yield { verdict: 'warn', what, found, advice: 'copy `keys` and secrets/ from one box to all, and restart them' };
+  }
+}
+
+/** Keys that this configuration still lists. */
+async function* revokedFindings(engine: Engine, { keys }: SidecarConfig): AsyncGenerator<Finding> {
+  for (const { kid, revokedAt } of await engine.cluster.listRevoked(bounds())) {
+    if (!keys.some((key) => key.kid === kid)) continue;
+    const found = `${kid} was revoked on ${new Date(revokedAt).toISOString()} and is refused`;
+    const advice = `keys revoke ${kid} removes it; keys new makes one of another name`;
+    yield { verdict: 'warn', what: 'key', found, advice };
   }
 }
 

@@ -16,7 +16,7 @@ import { type CommandIo, type CommandProcess, terminalIo } from './command-proce
 import { connectorLines, secretLines } from './init.ts';
 import { KeyFile, type NewKey } from './key-file.ts';
 import { alignedLines } from './lines.ts';
-import { revokeInDatabase } from './revoke-key.ts';
+import { refuseRevoked, revokeInDatabase } from './revoke-key.ts';
 
 const RESTART = 'restart the sidecar: it reads its keys when it starts';
 
@@ -66,7 +66,10 @@ export async function runKeys(
   const file = KeyFile.read(values.config ?? DEFAULT_CONFIG);
   const isShown = values['show-secret'] ?? false;
   if (kid === undefined) return listKeys(file, io);
-  if (action === 'new') return newKey(file, newKeyOf(kid, values), isShown, io);
+  if (action === 'new') {
+    await refuseRevoked(file.path, kid, environment);
+    return newKey(file, newKeyOf(kid, values), isShown, io);
+  }
   if (action === 'revoke') return revokeKey(file, kid, environment, io);
   const hours = Number(values.hours ?? 24);
   if (!(hours > 0 && hours <= MAX_HOURS))

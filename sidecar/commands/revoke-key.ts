@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
+import { ConfigError } from '../config/config-error.ts';
 import { loadConfig, type SidecarConfig } from '../config/load-config.ts';
+import type { RevokedKey } from '../engine/cluster/cluster-calls.ts';
 import type { Engine } from '../engine/engine.ts';
+import { openEngine } from '../engine/open.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import type { CommandIo, MoveIo } from './command-process.ts';
 import { withEngine } from './with-engine.ts';
@@ -21,6 +24,31 @@ export async function revokeInDatabase(
     patiently(() => engine.cluster.revokeKey({ kid, revokedAt: Date.now() }, statementBounds())),
   );
   return true;
+}
+
+const ANSWER_MS = 5000;
+
+/**
+ * A database that does not answer, or is not made yet, refuses no name: the start names a revoked key too.
+ * @throws ConfigError
+ */
+export async function refuseRevoked(path: string, kid: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  const revoked = await revokedIn(path, environment).catch(() => []);
+  const found = revoked.find((one) => one.kid === kid);
+  if (found === undefined) return;
+  const at = new Date(found.revokedAt).toISOString();
+  throw new ConfigError(
+    `the key ${kid} was revoked on ${at}: every sidecar of the database refuses it; choose another name`,
+  );
+}
+
+async function revokedIn(path: string, environment: NodeJS.ProcessEnv): Promise<RevokedKey[]> {
+  const { database } = loadConfig(path, environment, true);
+  if (database.provider === 'sqlite' && !existsSync(database.file)) return [];
+  const settings = { ...database, poolSize: 1, statementTimeoutMs: ANSWER_MS };
+  const engine = await openEngine(settings, { log: () => undefined, now: Date.now });
+  const bounds = { deadline: performance.now() + ANSWER_MS };
+  return engine.cluster.listRevoked(bounds).finally(() => engine.close());
 }
 
 /** Names the keys of a configuration that no sidecar of the database accepts. */

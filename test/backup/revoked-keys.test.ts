@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { runBackup } from '#sidecar/commands/backup.ts';
 import { runCopy } from '#sidecar/commands/copy.ts';
+import { runDoctor } from '#sidecar/commands/doctor.ts';
 import { runKeys } from '#sidecar/commands/keys.ts';
 import { runRestore } from '#sidecar/commands/restore.ts';
 import { keyOf, secretOf, writeConfig } from '../support/config-folder.ts';
@@ -64,4 +65,24 @@ it.each(['local', 'remote'])('by a backup and a restore (%s), which names it', a
     expect.stringMatching(/^warning: the key lost was revoked on \S+Z and is refused: make one of another name/),
   ]);
   expect(await answersThere()).toEqual([200, 401]);
+});
+
+it('a new key with the name of a revoked one is refused, and doctor names one that is still listed', async () => {
+  const { io } = copyIo();
+  const said: string[] = [];
+  const print = (line: string): void => void said.push(line);
+  const own = { print, printError: io.printError, isForPeople: true };
+  const config = join(here, 'sidecar.json');
+  await runDoctor(['--config', config], { environment: {} }, own);
+  expect(said.filter((line) => line.includes('revoked'))).toEqual([
+    expect.stringMatching(/^warn {2}key {12}lost was revoked on \S+Z and is refused → keys revoke lost removes it/),
+  ]);
+  writeConfig(here, { keys: [keyOf('local')] });
+  const before = readFileSync(config, 'utf8');
+  await expect(runKeys(['new', 'lost', '--config', config], { environment: {} }, own)).rejects.toThrow(
+    /^the key lost was revoked on \S+Z: every sidecar of the database refuses it; choose another name$/,
+  );
+  expect(readFileSync(config, 'utf8')).toBe(before);
+  expect(existsSync(join(here, 'secrets/lost.secret'))).toBe(false);
+  await runKeys(['new', 'found', '--config', config], { environment: {} }, own);
 });
