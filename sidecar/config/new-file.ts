@@ -84,7 +84,8 @@ function writeTemporary(path: string, content: string | Uint8Array, mode: number
     fsyncSync(descriptor);
   } catch (error) {
     unlinkSync(temporary);
-    throw error;
+    // A call by descriptor names no file, and the owner knows the one that was to be written.
+    throw Object.assign(error as Error, { path });
   } finally {
     closeSync(descriptor);
   }
