@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkFiles } from './check-files.ts';
-import { DEFAULT_CONFIG, readingArguments, UsageError } from './commands/arguments.ts';
+import { DEFAULT_CONFIG, readingArguments, refuseEmpty, UsageError } from './commands/arguments.ts';
 import { COMMAND_PROCESS, outliveReaders } from './commands/command-process.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { helpOf, helpOfAll } from './commands/help.ts';
@@ -235,6 +235,7 @@ async function main(): Promise<void> {
   outliveReaders();
   try {
     const argv = process.argv.slice(2);
+    refuseEmpty(argv);
     const command = commandOf(argv);
     if (command !== null) await runCommand(command);
     else if (isHelp(argv)) process.stdout.write(helpOfAll(COMMANDS));

@@ -24,6 +24,19 @@ export const JSON_OPTION = {
 /** A command that was typed wrong: exit code 2, nothing was done. The message is one line for the owner. */
 export class UsageError extends ConfigError {}
 
+/** `rows --null ''` alone has a meaning. */
+const MAY_BE_EMPTY: readonly (string | undefined)[] = ['--null'];
+
+/** As of a variable that is not set: as a path it would be the folder of this process. @throws UsageError */
+export function refuseEmpty(argv: readonly string[]): void {
+  for (const [index, word] of argv.entries()) {
+    const [, inline] = /^(--[a-z-]+)=$/.exec(word) ?? [];
+    const name = word === '' ? argv[index - 1] : inline;
+    if ((word !== '' && inline === undefined) || MAY_BE_EMPTY.includes(name)) continue;
+    throw new UsageError(`${name ?? 'the command'}: expected a value, got an empty text; --help tells more`);
+  }
+}
+
 /** Runs what reads arguments; what `parseArgs` and others throw becomes one line that names the argument. */
 export function readingArguments<T>(read: () => T): T {
   try {
