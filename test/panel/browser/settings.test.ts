@@ -181,6 +181,21 @@ describeIf(why, 'the pages of settings', () => {
     expect(Date.parse(`${schedule.next()?.at}`)).toBeGreaterThan(planned + 600_000);
   });
 
+  it('plan a command on days in place of a restart after hours, which a command cannot have', async () => {
+    await open('/schedule');
+    await page.getByRole('button', { name: 'New entry' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Greeting');
+    await dialog.getByLabel('When').selectOption({ label: 'After hours of running' });
+    await dialog.getByLabel('Hours').waitFor();
+    await dialog.getByLabel('What happens').selectOption({ label: 'Type a command' });
+    await dialog.getByRole('textbox', { name: 'Times' }).waitFor();
+    await expect.poll(() => dialog.getByLabel('When').inputValue()).toBe('weekly');
+    await dialog.getByLabel('Command', { exact: true }).fill('say hello');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('rowheader', { name: 'Greeting' }).waitFor();
+  });
+
   it('mark a token that has ended', async () => {
     const token = { id: 1, username: 'owner', permissions: [], addresses: [], lastUsedAt: null };
     const times = { createdAt: '2020-01-01T00:00:00.000Z', lastAddress: null };

@@ -6,7 +6,7 @@ import { Fault } from '../components/states.tsx';
 import { useSend } from '../components/use-send.ts';
 import { api } from '../core/api.ts';
 import { t } from '../core/i18n.ts';
-import { ALL_DAYS, dayName, draftOf, type EntryDraft, whenOf } from './entry-draft.ts';
+import { ALL_DAYS, dayName, draftOf, type EntryDraft, kindsOf, whenOf, withAction } from './entry-draft.ts';
 
 interface EntryDialogProps {
   /** null: a new one. */
@@ -16,7 +16,6 @@ interface EntryDialogProps {
 }
 
 const FIELDS = ['name', 'action', 'text', 'when', 'timeZone'] as const;
-const KINDS = ['weekly', 'once', 'every'] as const;
 
 /** An entry of the schedule, with the next times that it would have. */
 export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
@@ -51,7 +50,7 @@ export function EntryDialog({ entry, onClose, onSaved }: EntryDialogProps) {
         value={draft.action}
         options={SCHEDULE_ACTIONS.map((action) => [action, t(`schedule.action-${action}`)] as const)}
         error={form.faultOf('action')}
-        onChange={(action) => set({ action: action as EntryDraft['action'] })}
+        onChange={(action) => set(withAction(draft, action as EntryDraft['action']))}
       />
       {draft.action === 'command' && (
         <TextField
@@ -88,14 +87,12 @@ interface WhenFieldsProps {
 
 function WhenFields({ draft, set, fault }: WhenFieldsProps) {
   const { kind, days, times, at, hours, action } = draft;
-  // It counts from the server's start.
-  const kinds = KINDS.filter((one) => one !== 'every' || action === 'restart' || action === 'stop');
   return (
     <>
       <SelectField
         label={t('schedule.when')}
         value={kind}
-        options={kinds.map((one) => [one, t(`schedule.kind-${one}`)] as const)}
+        options={kindsOf(action).map((one) => [one, t(`schedule.kind-${one}`)] as const)}
         onChange={(chosen) => set({ kind: chosen as EntryDraft['kind'] })}
       />
       {kind === 'weekly' && (

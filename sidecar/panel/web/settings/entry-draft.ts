@@ -34,6 +34,18 @@ export function draftOf(entry: ScheduleEntry | null): EntryDraft {
   };
 }
 
+const KINDS = ['weekly', 'once', 'every'] as const;
+
+/** Hours count from the server's start, so only what ends the server has them. */
+export function kindsOf(action: ScheduleAction): readonly When['kind'][] {
+  return KINDS.filter((kind) => kind !== 'every' || action === 'restart' || action === 'stop');
+}
+
+/** The draft with another action; a kind that the action cannot have becomes days of the week. */
+export function withAction(draft: EntryDraft, action: ScheduleAction): EntryDraft {
+  return { ...draft, action, kind: kindsOf(action).includes(draft.kind) ? draft.kind : 'weekly' };
+}
+
 export function whenOf({ kind, days, times, at, hours }: EntryDraft): unknown {
   switch (kind) {
     case 'weekly':
