@@ -1,5 +1,5 @@
 import { Long } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Engine } from '#engine/engine.ts';
 import { fenced } from '#engine/model/queue-places.ts';
 import { JournalMarks } from '#engine/mongo/queue/marks.ts';
@@ -148,6 +148,31 @@ it('an entry alone has longer than a live write, and nobody changes the schema m
   // Killed now, it would hold up changes for as long as it has said that its operations last.
   await slow.close();
   await cutter.close();
+});
+
+it('does not wait for a live write of the same key that was cut off', { timeout: 60_000 }, async () => {
+  const target = await scoresOf('cut');
+  const slot = { kid: 'k', namespace: 'cut', key: 'once', fingerprint: 'live', now: 0, expiresAt: Date.now() + 60_000 };
+  const cutter = await Cutter.open(world.url, LEASE_COLLECTIONS);
+  const dying = await world.engine({ url: cutter.url });
+  await dying.count(target, null, within(10_000));
+  // Its record is stored, and nothing of the write is done.
+  const cut = cutter.cutAfter(1);
+  const lost = dying.write(target, insert(1n), slot, within(1000)).catch(({ code }) => code);
+  await cut;
+  await cutter.close();
+  const { entries, ...queue } = await claimed(target, 'cut', [insert(2n), insert(3n), insert(4n)]);
+  const keyed = entries.map((entry, i) =>
+    i === 1 ? { ...entry, claim: { slot: { ...slot, fingerprint: 'queued' }, answer: 'own' } } : entry,
+  );
+  // As long as its sidecar may be at work the attempt fails.
+  const apply = () => engine.queues.applyQueue({ ...queue, entries: keyed }, within(10_000));
+  const letters = await vi.waitFor(apply, { timeout: 20_000, interval: 100 });
+  expect(letters).toMatchObject([
+    { id: 'cut-2', code: 'idempotency_conflict', message: expect.stringMatching(/cut off/) },
+  ]);
+  expect(await rowsOf(engine, target)).toMatchObject([{ id: 2 }, { id: 4 }]);
+  expect(['database_timeout', 'database_error']).toContain(await lost);
 });
 
 describe('the place of the last write, which documents bear', () => {

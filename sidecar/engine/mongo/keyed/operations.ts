@@ -179,8 +179,11 @@ async function takenOver(
   return matchedCount > 0 ? { ...known, ...own } : null;
 }
 
-/** A question of its own: FerretDB knows no `$$NOW` in the filter of an update. */
-async function isOver(session: MongoSession, { _id, until }: OperationDocument): Promise<boolean> {
+/**
+ * Whether the sidecar that has begun the write does nothing of it any more. A question of its own: FerretDB knows no `$$NOW` in
+ * the filter of an update.
+ */
+export async function isOver(session: MongoSession, { _id, until }: OperationDocument): Promise<boolean> {
   const overdue = { _id, until, $expr: { $lte: ['$until', SERVER_MS] } };
   return (await session.look((db, time) => operationsOf(db).findOne(overdue, time))) !== null;
 }

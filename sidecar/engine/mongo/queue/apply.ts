@@ -8,7 +8,7 @@ import type { QueuedOperation, WriteCall } from '../write/call.ts';
 import type { KnownNumbers } from '../write/generators.ts';
 import { applyWrite } from '../write/write.ts';
 import { isAlike, type KeyedChange, keyedChangeOf } from './changes.ts';
-import { claimSlots } from './claims.ts';
+import { claimSlots, type OthersOutcome } from './claims.ts';
 import { discardLetters, putLetter, takeLetter } from './letters.ts';
 import { JournalMarks } from './marks.ts';
 import { begunOf, isOwner, maybeDone, movePlace, type QueuePlace, readQueue } from './owner.ts';
@@ -84,7 +84,7 @@ export class QueueAttempt {
     const claimed = await this.#tools.run('write', this.#bounds, (session) => claimSlots(session, left));
     const skipped = new Set(left.filter((entry) => retried.has(entry) || claimed.get(entry) === 'done'));
     const due = left.filter((entry) => !skipped.has(entry));
-    const judged = due.map((entry) => (claimed.has(entry) ? withWork(entry, new IdempotencyConflictError()) : entry));
+    const judged = due.map((entry) => judgedBy(claimed.get(entry), entry));
     for (const step of this.#steps(judged)) {
       if (step.kind === 'changes') await this.#change(step.changes);
       else await this.#apply(step.unit);
@@ -255,6 +255,15 @@ export class QueueAttempt {
 function entriesOfLetter(entry: QueuedEntry): [string, QueuedEntry][] {
   const id = retriedLetter(entry);
   return id === null ? [] : [[id, entry]];
+}
+
+const CUT_OFF =
+  'a write with its idempotencyKey had begun before and was cut off; look what of that is there before you try it again';
+
+function judgedBy(outcome: OthersOutcome | undefined, entry: QueuedEntry): QueuedEntry {
+  if (outcome === undefined) return entry;
+  const isCutOff = outcome === 'cutOff';
+  return withWork(entry, isCutOff ? new ApiError('idempotency_conflict', CUT_OFF) : new IdempotencyConflictError());
 }
 
 function isRefusal(error: unknown): error is ApiError {

@@ -3,8 +3,12 @@ import { claimKey, outcomeOfClaim } from '#engine/model/slot-claims.ts';
 import type { QueuedEntry, SlotClaim } from '#engine/queues.ts';
 import { ApiError } from '#protocol/errors.ts';
 import { failureOf } from '../failures.ts';
+import { isOver } from '../keyed/operations.ts';
 import { type OperationDocument, operationsOf, recordId } from '../keyed/records.ts';
 import type { MongoSession } from '../session.ts';
+
+/** Outcome of another write that has the slot. `cutOff`: a live write with an unknown outcome. */
+export type OthersOutcome = 'done' | 'conflict' | 'cutOff';
 
 /**
  * Takes the idempotency slots of entries before they are applied: from then on the key is answered with the
@@ -14,9 +18,9 @@ import type { MongoSession } from '../session.ts';
 export async function claimSlots(
   session: MongoSession,
   entries: readonly QueuedEntry[],
-): Promise<ReadonlyMap<QueuedEntry, 'done' | 'conflict'>> {
+): Promise<ReadonlyMap<QueuedEntry, OthersOutcome>> {
   const claims = new Map(entries.flatMap(({ claim }) => (claim ? [[claimKey(claim), claim] as const] : [])));
-  const others = new Map<QueuedEntry, 'done' | 'conflict'>();
+  const others = new Map<QueuedEntry, OthersOutcome>();
   if (claims.size === 0) return others;
   await insertRecords(session, [...claims.values()]);
   const ids = [...claims.values()].map(({ slot }) => recordId(slot));
@@ -28,7 +32,7 @@ export async function claimSlots(
   const records = new Map(found.map((record) => [record._id, record]));
   for (const entry of entries) {
     const outcome = entry.claim && (await outcomeOf(session, entry.claim, records.get(recordId(entry.claim.slot))));
-    if (outcome === 'done' || outcome === 'conflict') others.set(entry, outcome);
+    if (outcome !== undefined && outcome !== 'own') others.set(entry, outcome);
   }
   return others;
 }
@@ -51,6 +55,8 @@ async function outcomeOf(session: MongoSession, claim: SlotClaim, known: Operati
     const { matchedCount } = await session.send((db, time) => operationsOf(db).replaceOne(expired, record, time));
     if (matchedCount > 0) return 'own';
   }
+  // It may never be repeated, and the queue must not wait for that.
+  if (known !== undefined && state === 'begun' && (await isOver(session, known))) return 'cutOff';
   if (known === undefined || state === 'begun') {
     throw new ApiError('conflict_retry', 'a write with the idempotencyKey of a queued one is under way');
   }
