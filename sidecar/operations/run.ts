@@ -216,7 +216,8 @@ export class Call<Op extends OperationName> {
   }
 
   #answerLate(message: string): void {
-    this.#timer = setTimeout(() => this.refuse(new ApiError('timeout', message)), this.#deadline - performance.now());
+    const leftMs = Math.max(0, this.#deadline - performance.now());
+    this.#timer = setTimeout(() => this.refuse(new ApiError('timeout', message)), leftMs);
   }
 
   #succeed(result: string): void {

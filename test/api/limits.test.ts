@@ -58,6 +58,23 @@ describe('requests a second', () => {
 });
 
 describe('time', () => {
+  it('that passed while the process was stopped is answered without a warning of Node.js', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => warnings.push(name);
+    process.on('warning', note);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const stopped = (): Promise<string> => {
+      const until = performance.now() + 150;
+      while (performance.now() < until);
+      return promise;
+    };
+    api = await startTestApi({ config: { api: { requestTimeoutMs: 100 } }, handle: stopped });
+    expect(await api.client.call('find', PAYLOAD)).toMatchObject({ httpStatus: 504, code: 'timeout' });
+    resolve('{}');
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('handling beyond requestTimeoutMs is a signed 504, and the late result goes nowhere', async () => {
     let finish = (_result: string) => {};
     const handle = () =>
