@@ -18,6 +18,10 @@ export interface RowFile {
 
 export async function openRowFile(path: string): Promise<RowFile> {
   const handle = await open(path, 'r');
+  if ((await handle.stat()).isDirectory()) {
+    await handle.close();
+    throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' });
+  }
   const opened = await stampOf(handle);
   let digest = '';
   const read = async function* (): AsyncGenerator<string> {

@@ -252,6 +252,7 @@ it('names each wrong argument', async () => {
     [['export', ...at, '--format', 'csv', '--filter', '{'], '--filter expects JSON'],
     [['export', ...at, '--format', 'csv', '--filter', '{"field":"nope","op":"eq","value":1}'], 'nope'],
     [['import', ...at, '--file', '/nowhere/x.csv'], '--file: '],
+    [['import', ...at, '--format', 'csv', '--file', '/'], '--file: / is a folder, not a file: name a file in it'],
     [['export', ...of(namespace, 'nothing'), '--format', 'csv'], 'nothing'],
   ] as const) {
     await expect(rows(words), words.join(' ')).rejects.toThrow(reason);
