@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { ApiError } from '#protocol/errors.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { DatabaseConfig } from '../config/database.ts';
@@ -6,6 +7,7 @@ import { DiskFullError } from '../engine/disk-full.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open.ts';
 import { makeForOwner } from '../file-owner.ts';
+import { makeFolder } from '../make-folder.ts';
 import { namingFullDatabase } from '../moving/free-space.ts';
 import { patiently, statementBounds } from '../moving/patience.ts';
 import type { MoveIo } from './command-process.ts';
@@ -28,8 +30,7 @@ export async function withEngine<T>(
       io.printError(line);
     },
   });
-  // For SQLite an empty file is a new database, whose log gets its owner.
-  if (database.provider === 'sqlite' && !existsSync(database.file)) makeForOwner(database.file);
+  if (database.provider === 'sqlite') makeDatabaseFile(database.file);
   const engine = await openEngine({ ...database, ...limits }, { log, now: Date.now });
   try {
     return await namingFullDatabase('Then run the same command again', async () => {
@@ -43,6 +44,12 @@ export async function withEngine<T>(
   } finally {
     await engine.close();
   }
+}
+
+/** For SQLite an empty file is a new database, whose log gets its owner. */
+function makeDatabaseFile(file: string): void {
+  makeFolder(dirname(file));
+  if (!existsSync(file)) makeForOwner(file);
 }
 
 export function logOf({ printError }: Pick<MoveIo, 'printError'>) {
