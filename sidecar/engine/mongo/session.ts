@@ -97,15 +97,18 @@ export class Call implements MongoSession {
         if (kind === 'timeout' && reason !== null && !wasSent) throw reason;
         if (kind === 'conflict') conflicts += 1;
         const isSafe = kind === 'unreachable' || kind === 'conflict' || (kind === 'lost' && !isWrite);
-        if (!isSafe || conflicts > MAX_CONFLICTS || !this.#hasTimeToPause()) throw error;
+        // Longer after each conflict: many writers that have met would only meet again.
+        const pauseMs = RETRY_PAUSE_MS * 2 ** conflicts * (0.5 + Math.random());
+        if (!isSafe || conflicts > MAX_CONFLICTS || !this.#hasTimeFor(pauseMs)) throw error;
         if (kind !== 'conflict') reason = error;
+        await delay(pauseMs);
       }
-      await delay(RETRY_PAUSE_MS * (0.5 + Math.random()));
     }
   }
 
-  #hasTimeToPause(): boolean {
-    return !this.#abort.signal.aborted && this.#deadline - performance.now() > 2 * RETRY_PAUSE_MS;
+  /** And for a statement after it. */
+  #hasTimeFor(pauseMs: number): boolean {
+    return !this.#abort.signal.aborted && this.#deadline - performance.now() > pauseMs + RETRY_PAUSE_MS;
   }
 }
 
