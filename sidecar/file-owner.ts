@@ -43,12 +43,14 @@ export function giveToOwnerOf(replaced: string, path: string): void {
   else give(path, stats);
 }
 
-/** Makes an empty file where the user of a sidecar would own it; elsewhere none. */
+/** Makes an empty file. One that is there is not opened: closing it again would end a lock that this process holds. */
 export function makeForOwner(path: string): void {
-  const owner = ownerIn(dirname(resolve(path)));
-  if (owner === null) return;
-  closeSync(openSync(path, 'ax', 0o600));
-  give(path, owner);
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+    giveToOwner(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Whether the user of a sidecar owns it; for a sidecar of root anything goes. */

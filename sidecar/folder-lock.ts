@@ -1,6 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { giveToOwner } from './file-owner.ts';
+import { makeForOwner } from './file-owner.ts';
 
 export interface FolderLock {
   release(): void;
@@ -23,15 +22,5 @@ export async function lockFolder(folder: string, name = 'lock.sqlite'): Promise<
     database.close();
     if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return null;
     throw error;
-  }
-}
-
-/** An existing file is not opened: closing it again would end a lock that this process holds. */
-function makeForOwner(path: string): void {
-  try {
-    closeSync(openSync(path, 'ax', 0o600));
-    giveToOwner(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { restoreLitestream } from '../backup/continuous/restore-litestream.ts';
 import { isRestored } from '../backup/is-restored.ts';
 import { readManifest } from '../backup/manifest.ts';
@@ -18,7 +18,6 @@ import {
   readRecoveryStart,
   recoverConfig,
 } from '../config/recovery-config.ts';
-import { makeFolder } from '../make-folder.ts';
 import { TargetOccupied } from '../moving/report.ts';
 import { REPLACED_FOLDER } from '../program-folder.ts';
 import { UsageError } from './arguments.ts';
@@ -140,7 +139,6 @@ async function recover(
   io.report.say(`restores ${folder} → ${databaseName(database)}`);
   const { namespaces, replace } = options;
   if (!isResumed) needRestoreRoom({ backup: folder, config, namespaces, replace }, readManifest(folder));
-  if (database.provider === 'sqlite') makeFolder(dirname(database.file));
   const restore = { backup: folder, config, namespaces, replace, log: logOf(io), report: io.report, signal: io.signal };
   const recovery = new RecoveryFolder(start.dataFolder);
   await withEngine(database, io, async (engine) => {

@@ -1,10 +1,9 @@
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readManifest } from '../backup/manifest.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
 import { needRestoreRoom } from '../backup/restore-room.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { makeFolder } from '../make-folder.ts';
 import { CONFIG_OPTION, type CommandOptions, DEFAULT_CONFIG, readingArguments, UsageError } from './arguments.ts';
 import type { MoveIo } from './command-process.ts';
 import { type RemoteRestore, runRemoteRestore } from './restore-remote.ts';
@@ -85,7 +84,6 @@ async function restoreLocal(restore: LocalRestore, file: string, io: MoveIo): Pr
   io.report.say(`restores ${restore.backup} → ${databaseName(database)}`);
   // Before a file of SQLite is made, which a full disk would leave half.
   needRestoreRoom({ ...restore, config }, readManifest(restore.backup));
-  if (database.provider === 'sqlite') makeFolder(dirname(database.file));
   await withEngine(database, io, async (engine) => {
     await restoreBackup({ ...restore, config, log: logOf(io), report: io.report, signal: io.signal }, engine);
     await tellRevoked(engine, config, io);

@@ -49,7 +49,7 @@ export async function withEngine<T>(
 /** For SQLite an empty file is a new database, whose log gets its owner. */
 function makeDatabaseFile(file: string): void {
   makeFolder(dirname(file));
-  if (!existsSync(file)) makeForOwner(file);
+  makeForOwner(file);
 }
 
 export function logOf({ printError }: Pick<MoveIo, 'printError'>) {
