@@ -89,11 +89,21 @@ function checkedAllQuery(query: AllQuery | undefined): AllQuery {
       throw new TypeError(`${name}: all rows are asked for; use Find for a part of them, or max for an upper bound`);
     }
   }
+  return checkedParts(given);
+}
+
+/** @param place what messages put before the name of a part; null is left out. @throws TypeError */
+export function checkedParts(given: AllQuery, place = ''): AllQuery {
   const filter = given.filter ?? undefined;
   const sort = given.sort ?? undefined;
-  if (filter !== undefined) filterText(filter, 'filter');
+  if (filter !== undefined) filterText(filter, `${place}filter`);
   if (sort !== undefined) sortText(sort);
-  return { filter, sort, fields: namesGiven(given.fields, 'fields'), max: maxGiven(given.max, 'max') };
+  return {
+    filter,
+    sort,
+    fields: namesGiven(given.fields, `${place}fields`),
+    max: maxGiven(given.max, `${place}max`),
+  };
 }
 
 async function planOf(send: Send, namespace: string, table: string, { sort, fields }: AllQuery): Promise<Plan> {

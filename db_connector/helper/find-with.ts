@@ -1,12 +1,12 @@
-import { type Filter, filterText, type Scalar } from './filters.ts';
-import { failureOf, findAll, okResult } from './find-all.ts';
+import type { Filter, Scalar } from './filters.ts';
+import { checkedParts, failureOf, findAll, okResult } from './find-all.ts';
 import { checkNames, namesOf } from './known-names.ts';
-import { maxGiven, namesGiven } from './payload-parts.ts';
+import { namesGiven } from './payload-parts.ts';
 import { checkedQuery, type Query } from './payloads.ts';
 import { pageResult, readHasMore, readRows } from './readers.ts';
 import { mistaken, requests, type Send } from './request.ts';
 import type { DbResult, PageResult } from './result.ts';
-import { type Sort, sortText } from './rows.ts';
+import type { Sort } from './rows.ts';
 import type { DbRow, DbValue } from './typed-rows.ts';
 
 /** A filter's list holds no more. */
@@ -103,12 +103,7 @@ function notCapped(result: DbResult): PageResult {
 /** Before anything is sent: a mistake here must not cost a find first. */
 function checkedRelation(relation: Relation, path: string): Relation {
   checkNames(relation, RELATION_NAMES, path);
-  const filter = relation.filter ?? undefined;
-  const sort = relation.sort ?? undefined;
-  if (filter !== undefined) filterText(filter, `${path}: filter`);
-  if (sort !== undefined) sortText(sort);
-  const fields = namesGiven(relation.fields, `${path}: fields`);
-  return { ...relation, filter, sort, fields, max: maxGiven(relation.max, `${path}: max`) };
+  return { ...relation, ...checkedParts(relation, `${path}: `) };
 }
 
 /** Puts the rows of one relation into `rows`. @returns the result of a find that failed */

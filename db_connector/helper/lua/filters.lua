@@ -53,14 +53,10 @@ end
 --- A list does as well as several arguments.
 local function group(builder, name)
   return function(...)
-    local texts, given = {}, table.pack(...)
-    local function add(filter) texts[#texts + 1] = filterText(filter, 'Q.' .. builder .. ': filter ' .. #texts + 1) end
-    for index = 1, given.n do
-      local one = given[index]
-      if not places.isList(one) then add(one) else
-        for at = 1, places.lengthOf(one) do add(one[at]) end
-      end
-    end
+    local texts = {}
+    places.eachOf(table.pack(...), function(filter)
+      texts[#texts + 1] = filterText(filter, 'Q.' .. builder .. ': filter ' .. #texts + 1)
+    end)
     return places.remember('{"' .. name .. '":[' .. table.concat(texts, ',') .. ']}')
   end
 end

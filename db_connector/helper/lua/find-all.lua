@@ -83,10 +83,14 @@ function findAll.isSame(one, other)
   return true
 end
 
---- An upper bound of rows.
-function findAll.checkMax(max, path)
+---@param place string what messages put before the name of a part
+function findAll.checkParts(given, place)
+  local max = given.max
+  places.optional(given.filter, filters.filterText, place .. 'filter')
+  places.optional(given.sort, rowsPart.sortText)
+  places.namesText(given.fields, place .. 'fields')
   if max ~= nil and (type(max) ~= 'number' or max ~= max) then
-    places.refuse(path .. ': expected a number of rows, got ' .. (max ~= max and 'NaN' or values.kindOf(max)))
+    places.refuse(place .. 'max: expected a number of rows, got ' .. (max ~= max and 'NaN' or values.kindOf(max)))
   end
 end
 
@@ -97,10 +101,7 @@ local function checked(query)
       places.refuse(name .. ': all rows are asked for; use Find for a part of them, or max for an upper bound')
     end
   end
-  places.optional(given.filter, filters.filterText, 'filter')
-  places.optional(given.sort, rowsPart.sortText)
-  places.namesText(given.fields, 'fields')
-  findAll.checkMax(given.max, 'max')
+  findAll.checkParts(given, '')
   return given
 end
 

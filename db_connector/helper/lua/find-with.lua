@@ -5,8 +5,6 @@ local places = part 'json-places'
 local requests = part 'requests'
 local results = part 'results'
 local findAll = part 'find-all'
-local filters = part 'filters'
-local rowsPart = part 'rows'
 
 local RELATION = { 'as', 'table', 'from', 'to', 'many', 'filter', 'fields', 'sort', 'max' }
 
@@ -25,10 +23,7 @@ local function checked(relations)
     -- Before anything is sent: a mistake here must not cost a find first.
     local path = 'relation ' .. index
     places.parts(relation, path, RELATION)
-    places.optional(relation.filter, filters.filterText, path .. ': filter')
-    places.optional(relation.sort, rowsPart.sortText)
-    places.namesText(relation.fields, path .. ': fields')
-    findAll.checkMax(relation.max, path .. ': max')
+    findAll.checkParts(relation, path .. ': ')
   end
   return list
 end

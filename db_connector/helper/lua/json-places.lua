@@ -49,6 +49,17 @@ local function lengthOf(list)
   return length
 end
 
+--- Calls `add` with each argument, and with each item of a list among them; a hole is nil.
+---@param given table as of `table.pack`
+local function eachOf(given, add)
+  for index = 1, given.n do
+    local one = given[index]
+    if not isList(one) then add(one) else
+      for at = 1, lengthOf(one) do add(one[at]) end
+    end
+  end
+end
+
 --- JSON text of an object, and nothing beside it: no text ever leaks out of its place.
 local function checkText(text, path, hint, isRight)
   local value, problem = reader.tryReadJson(text)
@@ -159,6 +170,7 @@ return {
   isObject = isObject,
   isList = isList,
   lengthOf = lengthOf,
+  eachOf = eachOf,
   objectText = objectText,
   partsText = partsText,
   listText = listText,

@@ -96,18 +96,12 @@ local builders = {
 }
 
 function builders.Schema(...)
-  local tables, given = {}, table.pack(...)
-  -- A table that is left out of a schema is taken away.
-  local function add(one)
+  local tables = {}
+  places.eachOf(table.pack(...), function(one)
+    -- A table that is left out of a schema is taken away.
     if one == nil then places.refuse('Q.Schema: table ' .. #tables + 1 .. ': expected a table such as Q.Table(…), got nil') end
     tables[#tables + 1] = one
-  end
-  for index = 1, given.n do
-    local one = given[index]
-    if not places.isList(one) then add(one) else
-      for at = 1, places.lengthOf(one) do add(one[at]) end
-    end
-  end
+  end)
   return places.remember(schemaText({ tables = tables }))
 end
 
