@@ -35,7 +35,7 @@ export interface SidecarConfig extends Omit<ConfigFile, 'database' | 'keys' | 'w
 /** Reads and checks FILE with the environment over it. Throws `ConfigError`. `isCheck` lets secrets be missing. */
 export function loadConfig(file: string, environment: NodeJS.ProcessEnv, isCheck = false): SidecarConfig {
   const parsed = readConfigFile(file, environment);
-  const given = { file, environment, isMadeLater: isCheck, recovered: null };
+  const given = { file, environment, isMadeLater: isCheck };
   return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, given)));
 }
 
@@ -44,10 +44,10 @@ export function loadConfigText(
   text: string,
   file: string,
   environment: NodeJS.ProcessEnv,
-  recovered: SecretPlace['recovered'] = null,
+  recovered?: ReadonlyMap<string, string>,
 ): SidecarConfig {
   const parsed = parseConfig(text, file, environment);
-  const given = { file, environment, isMadeLater: true, recovered };
+  const given = { file, environment, isMadeLater: true, ...(recovered && { recovered }) };
   return namingFile(file, () => namingVariables(parsed.variables, () => configOf(parsed, given)));
 }
 

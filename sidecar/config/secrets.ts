@@ -16,8 +16,8 @@ export interface SecretPlace {
   readonly warnings: string[];
   /** A `secretFile` that is not there yet is made at the start, so a check lets it pass. */
   readonly isMadeLater: boolean;
-  /** Texts of the files that a recovery writes later, by absolute path; null but for a recovery. */
-  readonly recovered: ReadonlyMap<string, string> | null;
+  /** Texts of the files that a recovery writes later, by absolute path. */
+  readonly recovered?: ReadonlyMap<string, string>;
 }
 
 /** The key's secret from the one place that is given. `field` is `keys[0]`. */
@@ -34,7 +34,7 @@ export function readSecret(key: KeyOfFile, field: string, place: SecretPlace): S
   if (key.secret !== undefined) return toKey(key.secret, `${field}.secret`);
   const text = place.environment[key.secretEnv as string];
   // The owner sets it before the start.
-  if (text === undefined && place.recovered !== null) return anySecret();
+  if (text === undefined && place.recovered !== undefined) return anySecret();
   if (text === undefined) throw new ConfigError(`${field}.secretEnv: expected a variable that is set, got none`);
   return toKey(text, `${field}.secretEnv`);
 }

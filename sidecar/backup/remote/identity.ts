@@ -29,13 +29,7 @@ export async function identitiesOf(
 
 /** As age and `backup keygen` write them. @param field option or setting that names the file */
 async function readIdentities(file: string, field: string): Promise<string[]> {
-  const text = readSmallFile(file, field, {
-    folder: '.',
-    environment: {},
-    warnings: [],
-    isMadeLater: false,
-    recovered: null,
-  });
+  const text = readSmallFile(file, field, { folder: '.', environment: {}, warnings: [], isMadeLater: false });
   const lines = text.split(/\r?\n/);
   const identities = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   const { Decrypter } = await import('age-encryption');

@@ -44,5 +44,5 @@ function readKey(place: SecretPlaceOf, name: string, environment: NodeJS.Process
 }
 
 function inPlace(environment: NodeJS.ProcessEnv) {
-  return { folder: '/', environment, warnings: [], isMadeLater: false, recovered: null };
+  return { folder: '/', environment, warnings: [], isMadeLater: false };
 }
