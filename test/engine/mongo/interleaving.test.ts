@@ -1,4 +1,4 @@
-import { MongoServerSelectionError, ObjectId, type TopologyDescription } from 'mongodb';
+import { MongoServerError, MongoServerSelectionError, ObjectId, type TopologyDescription } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Leases } from '#engine/cluster/leases.ts';
 import type { Engine } from '#engine/engine.ts';
@@ -175,6 +175,22 @@ describe('a statement', () => {
     const error: unknown = await result.catch((thrown: unknown) => thrown);
     patient.end();
     expect(failureOf(error)).toMatchObject({ kind });
+  });
+
+  it('that always meets another write is repeated five times, later and later', async () => {
+    const conflict = new MongoServerError({ code: 112, message: 'Write conflict during plan execution' });
+    const sentAt: number[] = [];
+    const patient = new Call(world.client.db(), within(20_000));
+    const result = patient.send(() => {
+      sentAt.push(performance.now());
+      throw conflict;
+    });
+    await expect(result).rejects.toBe(conflict);
+    patient.end();
+    const pauses = sentAt.slice(1).map((at, index) => at - Number(sentAt[index]));
+    expect(pauses).toHaveLength(5);
+    // The shortest that chance may choose, less the millisecond by which a timer may be early.
+    for (const [index, ms] of pauses.entries()) expect(ms).toBeGreaterThan(30 * 2 ** index - 1);
   });
 });
 
