@@ -5,7 +5,7 @@ import type { Engine } from '#engine/engine.ts';
 import { openEngine } from '#engine/open.ts';
 import type { DeadLetter } from '#engine/queues.ts';
 import { ApiError } from '#protocol/errors.ts';
-import { writeJournalNote } from '#sidecar/cluster/journal-notes.ts';
+import { readJournalNote, writeJournalNote } from '#sidecar/cluster/journal-notes.ts';
 import { JournalWatch } from '#sidecar/cluster/journal-watch.ts';
 import type { CommandIo } from '#sidecar/commands/command-process.ts';
 import { runDeadLetters } from '#sidecar/commands/dead-letters.ts';
@@ -86,6 +86,7 @@ async function runningSidecar(journal: string): Promise<() => Promise<void>> {
     ...{ engine, journal, instance: () => instance, waiting: () => 0, settle: async () => 0 },
   });
   watch.begin();
+  await expect.poll(() => readJournalNote(engine, journal, bounds())).toMatchObject({ instance });
   return async () => {
     await watch.end();
     await forgetNote(journal);
